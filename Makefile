@@ -1,0 +1,93 @@
+# Ptah: build, test and try. `make help` lists the targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+export CGO_ENABLED := 0
+export GOTOOLCHAIN := local
+
+VERSION  ?= 0.1.0
+REVISION ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+LDFLAGS  := -s -w -X github.com/ptah-run/ptah/pkg/release.Version=$(VERSION) -X github.com/ptah-run/ptah/pkg/release.Revision=$(REVISION)
+TOOLS    := go tool -modfile=hack/tools/go.mod
+CLUSTER_TOOL := bin/ptah-cluster
+
+.PHONY: help
+help: ## Show this help
+	@awk 'BEGIN {FS = ":.*## "; print "Ptah: PostgreSQL schemas from OCI artifacts, converged on Kubernetes.\n"} /^[a-z-]+:.*## / {printf "  \033[1m%-16s\033[0m %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: build cluster-up images ## Run the main job on a local real cluster and tell what it does
+	go build -o bin/demo ./test/demo
+	$(CLUSTER_TOOL) exec -- $(CURDIR)/bin/demo
+
+.PHONY: test
+test: test-unit test-cluster test-e2e ## Run every test, from unit tests to the product on a real cluster
+
+.PHONY: verify
+verify: generate fmt lint lint-rules ## Regenerate, format and lint, then demand a clean tree
+	go vet ./...
+	@git diff --exit-code --stat || { echo "verify: generated or formatted files are out of date; commit what changed above" >&2; exit 1; }
+
+.PHONY: build
+build: ## Build bin/{manager,executor,kubectl-ptah} and the completion helper
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+	ln -sf kubectl-ptah bin/kubectl_complete-ptah
+
+.PHONY: images
+images: build cluster-tool ## Assemble the OCI images without Docker, push them to the local registry, print digests
+	go build -o bin/ptah-images ./hack/images
+	eval "$$($(CLUSTER_TOOL) env)"; bin/ptah-images --registry "$$PTAH_REGISTRY_HOST/ptah" --version '$(VERSION)' --revision '$(REVISION)' --output bin/images.json
+
+.PHONY: generate
+generate: ## Regenerate deep copies, CRDs and the reference pages
+	go generate ./...
+
+.PHONY: fmt
+fmt: bin/golangci-lint ## Format the code (gofumpt, gci)
+	bin/golangci-lint fmt ./...
+
+.PHONY: lint
+lint: bin/golangci-lint ## Lint the code
+	bin/golangci-lint run ./...
+
+.PHONY: lint-rules
+lint-rules: bin/golangci-lint ## Prove that every import rule fires on its bad fixture
+	GOLANGCI_LINT=$(CURDIR)/bin/golangci-lint go test -count=1 ./hack/lint
+
+bin/golangci-lint: hack/tools/go.mod
+	go build -modfile=hack/tools/go.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+
+.PHONY: test-unit
+test-unit: cluster-build ## Unit tests, and tests against a real API server and a real PostgreSQL
+	KUBEBUILDER_ASSETS="$$($(CLUSTER_TOOL) assets)" $(TOOLS) gotestsum --format pkgname -- $$(go list ./... | grep -v /test/)
+
+.PHONY: test-cluster
+test-cluster: ## Tests of the local cluster itself
+	cd test/cluster && go test ./...
+
+.PHONY: test-e2e
+test-e2e: build cluster-up images ## The product on the real cluster
+	go test -c -o bin/e2e.test ./test/e2e
+	$(CLUSTER_TOOL) exec -- $(CURDIR)/bin/e2e.test -test.v -test.timeout 40m
+
+.PHONY: bench
+bench: build cluster-up images ## Benchmarks: cold start of 20 schemas, memory, requests
+	go test -c -o bin/bench.test ./test/bench
+	$(CLUSTER_TOOL) exec -- $(CURDIR)/bin/bench.test -test.v -test.timeout 40m
+
+.PHONY: cluster-tool
+cluster-tool:
+	go build -C test/cluster -o $(CURDIR)/$(CLUSTER_TOOL) ./cmd/ptah-cluster
+
+.PHONY: cluster-build
+cluster-build: cluster-tool ## Build the Kubernetes binaries into the cache (15 to 25 minutes the first time on 2 cores)
+	$(CLUSTER_TOOL) build
+
+.PHONY: cluster-up
+cluster-up: cluster-tool ## Start a real single-node Kubernetes in namespaces of its own
+	$(CLUSTER_TOOL) up
+
+.PHONY: cluster-down
+cluster-down: cluster-tool ## Stop it and leave nothing behind
+	$(CLUSTER_TOOL) down
