@@ -1,0 +1,137 @@
+package rig
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/template"
+	"time"
+)
+
+// Operator is where and how the chart is installed.
+const (
+	OperatorNamespace = "ptah-system"
+	OperatorRelease   = "ptah"
+)
+
+// InstallOperator installs or upgrades the chart with the images of this build and waits until both readings that prove an
+// installation hold: six established CRDs and an available Deployment.
+func (r *Rig) InstallOperator(ctx context.Context, extra ...string) error {
+	manager, digest, ok := strings.Cut(r.Images["manager"], "@")
+	if !ok {
+		return fmt.Errorf("installing the operator: the image list holds no digest-pinned manager image")
+	}
+	args := []string{
+		"upgrade", "--install", OperatorRelease, "charts/ptah-operator", "--namespace", OperatorNamespace, "--create-namespace",
+		"--set", "image.repository=" + manager, "--set", "image.digest=" + digest,
+		"--set", "execution.runnerImage=" + r.Images["manager"], "--set", "execution.executorImage=" + r.Images["executor"],
+		"--set", "execution.ptahVersion=0.1.0", "--wait", "--timeout", "3m",
+	}
+	if _, err := r.Must(ctx, "", "helm", append(args, extra...)...); err != nil {
+		return err
+	}
+	_, err := r.Must(ctx, "", "kubectl", "wait", "--for=condition=Established", "--timeout=60s", "crd",
+		"ptahschemas.operator.ptah.run", "ptahschemaplans.operator.ptah.run", "ptahschemaapprovals.operator.ptah.run",
+		"ptahmigrations.operator.ptah.run", "ptahmigrationplans.operator.ptah.run", "ptahmigrationapprovals.operator.ptah.run")
+	return err
+}
+
+// Schema is one PtahSchema with what it needs around it: a namespace, a Secret with the URL and an immutable policy.
+type Schema struct {
+	Namespace, Name, Reference, URL, Interval, Apply, Extra string
+	AllowDestructive                                        bool
+}
+
+var schemaManifest = template.Must(template.New("schema").Parse(`apiVersion: v1
+kind: Namespace
+metadata: {name: {{.Namespace}}}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: {{.Name}}-database, namespace: {{.Namespace}}}
+stringData: {url: "{{.URL}}"}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: schema-policy, namespace: {{.Namespace}}}
+immutable: true
+data:
+  policy.yaml: |
+    version: 1
+    artifact_types: [application/vnd.stokaro.ptah.schema.v1]
+---
+apiVersion: operator.ptah.run/v1alpha1
+kind: PtahSchema
+metadata: {name: {{.Name}}, namespace: {{.Namespace}}}
+spec:
+  target:
+    engine: PostgreSQL
+    coordinationKey: {{.Namespace}}/{{.Name}}
+    urlFrom: {name: {{.Name}}-database, key: url}
+  desired:
+    ociRef: {{.Reference}}
+    transport: {plainHTTP: true}
+    verificationPolicyFrom: {name: schema-policy, key: policy.yaml}
+  interval: {{.Interval}}
+  policy: {apply: {{.Apply}}, allowDestructive: {{.AllowDestructive}}}
+{{.Extra}}`))
+
+// Manifest is the YAML that ApplySchema sends.
+func (s Schema) Manifest() (string, error) {
+	if s.Interval == "" {
+		s.Interval = "10m"
+	}
+	if s.Apply == "" {
+		s.Apply = "OnApproval"
+	}
+	var b strings.Builder
+	if err := schemaManifest.Execute(&b, s); err != nil {
+		return "", fmt.Errorf("writing the manifest of %s/%s: %w", s.Namespace, s.Name, err)
+	}
+	return b.String(), nil
+}
+
+// ApplySchema creates or updates the schema and its surroundings.
+func (r *Rig) ApplySchema(ctx context.Context, s Schema) error {
+	manifest, err := s.Manifest()
+	if err != nil {
+		return err
+	}
+	_, err = r.Must(ctx, manifest, "kubectl", "apply", "-f", "-")
+	return err
+}
+
+// PushSchema publishes SQL files and returns the digest-pinned reference.
+func (r *Rig) PushSchema(ctx context.Context, repository string, files ...string) (string, error) {
+	args := append([]string{"push", "schema"}, files...)
+	out, err := r.Must(ctx, "", "env", append([]string{"PTAH_DEV_URL=" + r.DatabaseURL("postgres"), r.Bin + "/kubectl-ptah"},
+		append(args, "oci://"+r.Registry+"/"+repository, "--plain-http")...)...)
+	return strings.TrimSpace(out), err
+}
+
+// Field reads one jsonpath of an object; an absent field is "".
+func (r *Rig) Field(ctx context.Context, namespace, kind, name, path string) (string, error) {
+	return r.Must(ctx, "", "kubectl", "get", "-n", namespace, kind, name, "-o", "jsonpath={"+path+"}")
+}
+
+// WaitField polls until the field has the value, and returns the last value seen when time runs out.
+func (r *Rig) WaitField(ctx context.Context, namespace, kind, name, path, want string, timeout time.Duration, tick func(seen string)) error {
+	deadline := time.Now().Add(timeout)
+	for {
+		seen, err := r.Field(ctx, namespace, kind, name, path)
+		if err == nil && seen == want {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("waiting for %s %s/%s: %s is %q after %s, wanted %q (%v)", kind, namespace, name, path, seen, timeout, want, err)
+		}
+		if tick != nil {
+			tick(seen)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(300 * time.Millisecond):
+		}
+	}
+}
