@@ -72,6 +72,7 @@ type ObjectSnapshot struct {
 
 	// UID of the object.
 	// +required
+	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=128
 	UID types.UID `json:"uid"`
 

@@ -138,6 +138,7 @@ type PlanBindings struct {
 
 	// UID of the verification policy's ConfigMap.
 	// +required
+	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=128
 	VerificationPolicyUID types.UID `json:"verificationPolicyUID,omitempty"`
 

@@ -59,6 +59,7 @@ type PtahMigrationSpec struct {
 	// How often the artifact is resolved and the history read again, as "10m"; at least 1s.
 	// +optional
 	// +kubebuilder:default="10m"
+	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^([0-9]+([.][0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="interval must be at least 1s"
@@ -90,6 +91,7 @@ type MigrationPolicy struct {
 	// Wait for the engine's migration lock, as "5m"; at most execution.activeDeadlineSeconds.
 	// +optional
 	// +kubebuilder:default="5m"
+	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^([0-9]+([.][0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) > duration('0s')",message="lockTimeout must be longer than zero, for example 5m"

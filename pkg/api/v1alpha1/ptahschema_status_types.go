@@ -193,6 +193,7 @@ type SchemaPlanRecord struct {
 
 	// UID that the PtahSchemaPlan had.
 	// +required
+	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=128
 	UID types.UID `json:"uid"`
 

@@ -61,6 +61,7 @@ type PtahSchemaSpec struct {
 	// How often the artifact is resolved and the database observed again, as "10m"; at least 1s.
 	// +optional
 	// +kubebuilder:default="10m"
+	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^([0-9]+([.][0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="interval must be at least 1s"
@@ -130,6 +131,7 @@ type SchemaPolicy struct {
 	// Wait for the database's own lock, as "30s"; at most execution.activeDeadlineSeconds.
 	// +optional
 	// +kubebuilder:default="30s"
+	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^([0-9]+([.][0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) > duration('0s')",message="lockTimeout must be longer than zero, for example 30s"

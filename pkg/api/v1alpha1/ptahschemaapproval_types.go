@@ -75,6 +75,7 @@ type ApprovalStamp struct {
 
 	// UID of the mutating admission request. Filled in by admission: leave it out.
 	// +required
+	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	MutationRequestUID types.UID `json:"mutationRequestUID,omitempty"`

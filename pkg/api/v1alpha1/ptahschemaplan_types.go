@@ -167,6 +167,7 @@ type PublishedChunk struct {
 
 	// UID of the ConfigMap.
 	// +required
+	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=128
 	UID types.UID `json:"uid"`
 }

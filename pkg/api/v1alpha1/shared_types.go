@@ -188,6 +188,7 @@ type Execution struct {
 	// Bound on opening a database connection, as "10s" or "1m30s"; at most activeDeadlineSeconds.
 	// +optional
 	// +kubebuilder:default="10s"
+	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^([0-9]+([.][0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) > duration('0s')",message="connectTimeout must be longer than zero, for example 10s"
@@ -196,6 +197,7 @@ type Execution struct {
 	// Wait before a failed operation is tried again, as "30s"; at least 1s.
 	// +optional
 	// +kubebuilder:default="30s"
+	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:Pattern=`^([0-9]+([.][0-9]+)?(ms|s|m|h))+$`
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1s')",message="failureRetryInterval must be at least 1s"
@@ -271,6 +273,7 @@ type ObjectRef struct {
 
 	// UID of the object.
 	// +required
+	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=128
 	UID types.UID `json:"uid"`
