@@ -1,0 +1,68 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+)
+
+// SQL writes a document for people: its statements in order, each under comments that say what the planner thinks of it and each ended by
+// exactly one semicolon. It is a reading aid; what Apply runs is the document.
+func SQL(d Document) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "-- %s (%s), %s\n", d.Name, d.Dialect, counted(len(d.Statements)))
+	fmt.Fprintf(&b, "-- from %s\n-- to   %s\n", d.FromFingerprint, d.ToFingerprint)
+	for i, s := range d.Statements {
+		fmt.Fprintf(&b, "\n-- %d: %s", i+1, s.Severity)
+		if s.Object != "" {
+			fmt.Fprintf(&b, ", %s", oneLine(s.Object))
+		}
+		b.WriteByte('\n')
+		comment(&b, "", s.Reason)
+		comment(&b, "hazard: ", s.Hazard)
+		comment(&b, "takes lock: ", s.Lock)
+		if s.Tx == "none" {
+			comment(&b, "", "runs outside of the transaction")
+		}
+		b.WriteString(terminated(d.Dialect, s.SQL))
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func counted(n int) string {
+	if n == 1 {
+		return "1 statement"
+	}
+	return fmt.Sprintf("%d statements", n)
+}
+
+func comment(b *strings.Builder, label, text string) {
+	if text == "" {
+		return
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		fmt.Fprintf(b, "-- %s%s\n", label, oneLine(line))
+	}
+}
+
+// oneLine keeps a planner's words inside their comment: no line end and no terminal control passes.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, s)
+}
+
+// terminated ends SQL with one semicolon. A closing line comment would swallow it, so it then goes to a line of its own.
+func terminated(dialect, sql string) string {
+	sql = strings.TrimRight(sql, " \t\r\n")
+	if toks, problem := tokenize(dialect, sql+"\n;"); problem == "" && len(toks) > 0 {
+		if swallowed, p := tokenize(dialect, sql+";"); p != "" || len(swallowed) != len(toks) {
+			return sql + "\n;"
+		}
+	}
+	return sql + ";"
+}
