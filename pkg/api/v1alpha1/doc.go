@@ -7,3 +7,7 @@
 // +kubebuilder:object:generate=true
 // +groupName=operator.ptah.run
 package v1alpha1
+
+//go:generate go tool -modfile=../../../hack/tools/go.mod controller-gen object paths=.
+//go:generate go tool -modfile=../../../hack/tools/go.mod controller-gen crd paths=. output:crd:artifacts:config=../../../charts/ptah-operator/crds
+//go:generate go run ../../../hack/crds ../../../charts/ptah-operator/crds

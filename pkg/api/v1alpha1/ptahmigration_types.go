@@ -21,7 +21,7 @@ import (
 // +kubebuilder:printcolumn:name="Engine",type=string,priority=1,JSONPath=`.spec.target.engine`
 // +kubebuilder:printcolumn:name="Plan",type=string,priority=1,JSONPath=`.status.plan.name`,description="Current published plan"
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
-// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name must be at most 63 characters: it is repeated in a label of everything made for this resource",fieldPath=".metadata.name"
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name must be at most 63 characters: it is repeated in a label of everything made for this resource"
 type PtahMigration struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
@@ -46,7 +46,7 @@ type PtahMigrationList struct {
 }
 
 // PtahMigrationSpec is what the author of a migration sequence writes.
-// +kubebuilder:validation:XValidation:rule="!has(self.policy) || !has(self.policy.lockTimeout) || !has(self.execution) || !has(self.execution.activeDeadlineSeconds) || duration(self.policy.lockTimeout) <= duration(string(self.execution.activeDeadlineSeconds) + 's')",message="policy.lockTimeout must not exceed execution.activeDeadlineSeconds: shorten the one or raise the other",fieldPath=".policy.lockTimeout"
+// +kubebuilder:validation:XValidation:rule="!has(self.policy) || !has(self.policy.lockTimeout) || !has(self.execution) || !has(self.execution.activeDeadlineSeconds) || duration(self.policy.lockTimeout).getMilliseconds() <= self.execution.activeDeadlineSeconds * 1000",message="policy.lockTimeout must not exceed execution.activeDeadlineSeconds: shorten the one or raise the other",fieldPath=".policy.lockTimeout"
 type PtahMigrationSpec struct {
 	// Database to migrate.
 	// +required

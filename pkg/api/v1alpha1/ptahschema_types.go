@@ -19,7 +19,7 @@ import (
 // +kubebuilder:printcolumn:name="Engine",type=string,priority=1,JSONPath=`.spec.target.engine`
 // +kubebuilder:printcolumn:name="Plan",type=string,priority=1,JSONPath=`.status.plan.name`,description="Plan that is waiting or running"
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
-// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name must be at most 63 characters: it is repeated in a label of everything made for this resource",fieldPath=".metadata.name"
+// +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 63",message="metadata.name must be at most 63 characters: it is repeated in a label of everything made for this resource"
 type PtahSchema struct {
 	metav1.TypeMeta `json:",inline"`
 	// +optional
@@ -44,7 +44,7 @@ type PtahSchemaList struct {
 }
 
 // PtahSchemaSpec is what the author of a schema writes. An edit retires work that depends on what it changed.
-// +kubebuilder:validation:XValidation:rule="!has(self.policy) || !has(self.policy.lockTimeout) || !has(self.execution) || !has(self.execution.activeDeadlineSeconds) || duration(self.policy.lockTimeout) <= duration(string(self.execution.activeDeadlineSeconds) + 's')",message="policy.lockTimeout must not exceed execution.activeDeadlineSeconds: shorten the one or raise the other",fieldPath=".policy.lockTimeout"
+// +kubebuilder:validation:XValidation:rule="!has(self.policy) || !has(self.policy.lockTimeout) || !has(self.execution) || !has(self.execution.activeDeadlineSeconds) || duration(self.policy.lockTimeout).getMilliseconds() <= self.execution.activeDeadlineSeconds * 1000",message="policy.lockTimeout must not exceed execution.activeDeadlineSeconds: shorten the one or raise the other",fieldPath=".policy.lockTimeout"
 type PtahSchemaSpec struct {
 	// Database to converge.
 	// +required

@@ -176,7 +176,7 @@ type ClientCertificate struct {
 }
 
 // Execution shapes the Jobs that carry out operations. Everything has a default.
-// +kubebuilder:validation:XValidation:rule="!has(self.connectTimeout) || !has(self.activeDeadlineSeconds) || duration(self.connectTimeout) <= duration(string(self.activeDeadlineSeconds) + 's')",message="connectTimeout must not exceed activeDeadlineSeconds: shorten the one or raise the other",fieldPath=".connectTimeout"
+// +kubebuilder:validation:XValidation:rule="!has(self.connectTimeout) || !has(self.activeDeadlineSeconds) || duration(self.connectTimeout).getMilliseconds() <= self.activeDeadlineSeconds * 1000",message="connectTimeout must not exceed activeDeadlineSeconds: shorten the one or raise the other",fieldPath=".connectTimeout"
 type Execution struct {
 	// Seconds that an operation's Job may run, 30 to 86400. An Apply that hits the deadline has an unknown outcome.
 	// +optional
