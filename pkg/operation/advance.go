@@ -76,7 +76,7 @@ func prepare(s *Snapshot, d Durable, c Claim) Step {
 	}
 	nd := d
 	nd.Claim = &p.Claim
-	return patch(s, nd, Turn{Kind: TurnPrepared, Claim: p.Claim})
+	return patch(s, nd, Turn{Kind: TurnPrepared, Claim: p.Claim, Judged: Judgement{Detail: p.Detail}})
 }
 
 // dispatchAgain creates a read-only Job, or adopts the one that is there.
@@ -148,7 +148,7 @@ func authorize(s *Snapshot, d Durable, c Claim) Step {
 	case a.Revoked != "":
 		return drop(s, d, c, Turn{Kind: TurnRevoked, Detail: a.Revoked, Evidence: Evidence{Kind: EvidenceNeverRan}})
 	case a.Consume != nil && !c.Dispatched:
-		return MarkApproval{Mark: a.Consume.Mark, Notes: a.Consume.Notes}
+		return markApproval(s, *a.Consume)
 	case a.Consume != nil:
 		return drop(s, d, c, Turn{Kind: TurnRevoked, Detail: "the approval is not spent by this claim",
 			Evidence: Evidence{Kind: EvidenceNeverRan}})
@@ -206,7 +206,7 @@ func resume(s *Snapshot, d Durable, c Claim) Step {
 
 func seen(s *Snapshot, d Durable, c Claim) Step {
 	nd, nc := d, c
-	nc.JobUID = s.Job.Value.UID
+	nc.JobUID, nc.Dispatched = s.Job.Value.UID, true
 	nd.Claim = &nc
 	return patch(s, nd, Turn{Kind: TurnSeen, Claim: nc})
 }

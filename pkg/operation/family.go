@@ -60,6 +60,7 @@ type MarkStep struct {
 type Preparation struct {
 	Need    Part
 	Claim   Claim  // with Snapshot and deadlines set
+	Detail  any    // the snapshot itself, handed back to Record
 	Refused string // why no Pod may be dispatched, for a person
 }
 

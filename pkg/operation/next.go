@@ -152,7 +152,7 @@ func parked(s *Snapshot, d Durable, t Turn, mark *MarkStep, recheck time.Duratio
 		return patch(s, d, t)
 	}
 	if mark != nil {
-		return MarkApproval{Mark: mark.Mark, Notes: mark.Notes}
+		return markApproval(s, *mark)
 	}
 	if s.Resource.Finalizer {
 		return RemoveFinalizer{}
@@ -180,7 +180,7 @@ func evidence(s *Snapshot, d Durable) Step {
 	case w.Unknown != "":
 		return wait(s, readRetry, w.Unknown)
 	case w.Mark != nil:
-		return MarkApproval{Mark: w.Mark.Mark, Notes: w.Mark.Notes}
+		return markApproval(s, *w.Mark)
 	case w.Claim != nil:
 		return reserve(s, d, *w.Claim)
 	case w.Write != nil:
@@ -189,6 +189,15 @@ func evidence(s *Snapshot, d Durable) Step {
 		return RemoveFinalizer{}
 	}
 	return waitUntil(s, w.Until, idleWait, w.Why)
+}
+
+// markApproval judges an approval by the resource as it is: a mark carries no precondition on the resource, so a stale copy of it could
+// retire a decision about a newer plan.
+func markApproval(s *Snapshot, m MarkStep) Step {
+	if !s.Resource.Fresh {
+		return ReadFresh{Parts: PartResource}
+	}
+	return MarkApproval(m)
 }
 
 // reserve writes a claim; the finalizer stands before it, so that nothing active is ever lost with the object.

@@ -40,7 +40,6 @@ const (
 	PartAdmission                  // what the built-in Pod admission would add
 	PartPolicy                     // the verification policy object
 	PartPlan                       // the recorded plan and its chunks
-	PartPublished                  // the plan object that a Plan result would be published as
 	PartApprovals                  // the approvals of the resource
 )
 

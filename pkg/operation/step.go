@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
+	"github.com/ptah-run/ptah/pkg/approval"
 )
 
 // Step is the one thing a pass does next: a closed sum. A shell performs exactly one, then gathers again. Only ReadFresh and ReadResult
@@ -85,17 +86,9 @@ func (Wait) step()            {}
 
 // Mark is what is to be said on an approval.
 type Mark struct {
-	Name       string
-	UID        string
-	Conditions []MarkCondition
-}
-
-// MarkCondition is one condition of an approval.
-type MarkCondition struct {
-	Type    v1alpha1.ConditionType
-	Status  bool
-	Reason  v1alpha1.ConditionReason
-	Message string
+	Name    string
+	UID     string
+	Verdict approval.Verdict
 }
 
 // Note is what people and dashboards hear when a step succeeded: an Event, a counter, or both. Notes hang on the step that caused them,
@@ -103,8 +96,10 @@ type MarkCondition struct {
 type Note struct {
 	Event   v1alpha1.EventReason // empty for none
 	Warning bool
-	Message string // at most MaxMessage bytes; no credential, SQL or row
-	Metric  Metric
+	// OnApproval puts the Event on the approval that the step marks.
+	OnApproval bool
+	Message    string // at most MaxMessage bytes; no credential, SQL or row
+	Metric     Metric
 }
 
 // MaxMessage bounds an Event's message, in bytes (the API's own limit).
