@@ -15,6 +15,9 @@ import (
 // nobody is the user that operation Pods run as; no image names one.
 const nobody int64 = 65532
 
+// maxIntent keeps a variable below the 128 KiB that Linux allows one to have.
+const maxIntent = 120 << 10
+
 // Build makes the Job of one operation, with every field that the API would default already at its default. Same request, same Job. While
 // Envelope.SnapshotDigest is empty the Job is a draft to take the admission snapshot from, and not to be created.
 func Build(r Request) (*batchv1.Job, error) {
@@ -28,6 +31,10 @@ func Build(r Request) (*batchv1.Job, error) {
 	order, err := intent.Encode(r.Intent())
 	if err != nil {
 		return nil, fmt.Errorf("building %s job for %s/%s: %w", r.Operation, r.Namespace, r.Name, err)
+	}
+	if len(order) > maxIntent {
+		return nil, fmt.Errorf("building %s job for %s/%s: the order takes %d bytes, at most %d fit a variable: shorten exclude or protectedTables",
+			r.Operation, r.Namespace, r.Name, len(order), maxIntent)
 	}
 	job := &batchv1.Job{
 		TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},

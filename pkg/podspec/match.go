@@ -119,7 +119,7 @@ func ours(key string) bool {
 // The Job must have passed MatchJob.
 func MatchPod(pod *corev1.Pod, job *batchv1.Job, snapshot v1alpha1.AdmissionSnapshot) error {
 	differ := func(field, detail string) error {
-		return &MismatchError{"pod " + pod.Namespace + "/" + cmpName(pod), field, detail}
+		return &MismatchError{"pod " + pod.Namespace + "/" + nameOf(pod), field, detail}
 	}
 	yes := true
 	owner := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: job.Name, UID: job.UID, Controller: &yes}
@@ -136,7 +136,7 @@ func MatchPod(pod *corev1.Pod, job *batchv1.Job, snapshot v1alpha1.AdmissionSnap
 		return differ("metadata.labels", "")
 	case !carries(pod.Annotations, job.Spec.Template.Annotations):
 		return differ("metadata.annotations", "")
-	case slices.ContainsFunc(pod.Finalizers, func(f string) bool { return f != batchv1.JobTrackingFinalizer }):
+	case slices.ContainsFunc(pod.Finalizers, func(f string) bool { return !knownFinalizer(f) }):
 		return differ("metadata.finalizers", "")
 	}
 	want, err := admitted(job.Spec.Template.Spec, snapshot)
@@ -149,7 +149,12 @@ func MatchPod(pod *corev1.Pod, job *batchv1.Job, snapshot v1alpha1.AdmissionSnap
 	return nil
 }
 
-func cmpName(pod *corev1.Pod) string {
+// knownFinalizer are the Job controller's and the garbage collector's own; they change nothing about what runs.
+func knownFinalizer(f string) bool {
+	return f == batchv1.JobTrackingFinalizer || f == metav1.FinalizerDeleteDependents || f == metav1.FinalizerOrphanDependents
+}
+
+func nameOf(pod *corev1.Pod) string {
 	if pod.Name == "" {
 		return pod.GenerateName
 	}
@@ -223,18 +228,16 @@ func Claims(pod *corev1.Pod) bool {
 	})
 }
 
-// OnlyTrackingRemoved reports an update that takes away the Job controller's tracking finalizer and changes nothing else.
-func OnlyTrackingRemoved(old, updated *corev1.Pod) bool {
-	if !slices.Contains(old.Finalizers, batchv1.JobTrackingFinalizer) {
+// OnlyRemoved reports an update that takes away exactly these finalizers, at least one of them, and changes nothing else.
+func OnlyRemoved(old, updated *corev1.Pod, finalizers ...string) bool {
+	named := func(f string) bool { return slices.Contains(finalizers, f) }
+	rest := slices.DeleteFunc(slices.Clone(old.Finalizers), func(f string) bool { return named(f) && !slices.Contains(updated.Finalizers, f) })
+	if len(rest) == len(old.Finalizers) || !slices.Equal(rest, updated.Finalizers) {
 		return false
 	}
-	rest := slices.DeleteFunc(slices.Clone(old.Finalizers), func(f string) bool { return f == batchv1.JobTrackingFinalizer })
-	a, b := old.DeepCopy(), updated.DeepCopy()
-	if !slices.Equal(rest, b.Finalizers) {
-		return false
-	}
+	a, b := bookless(old.DeepCopy()), bookless(updated.DeepCopy())
 	a.Finalizers, b.Finalizers = nil, nil
-	return equality.Semantic.DeepEqual(bookless(a), bookless(b))
+	return equality.Semantic.DeepEqual(a, b)
 }
 
 // OnlyForeignMetadataChanged reports an update that leaves everything alone that makes a Pod ours: its spec, its owners and finalizers, and
