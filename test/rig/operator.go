@@ -38,19 +38,23 @@ func (r *Rig) InstallOperator(ctx context.Context, extra ...string) error {
 
 // Schema is one PtahSchema with what it needs around it: a namespace, a Secret with the URL and an immutable policy.
 type Schema struct {
-	Namespace, Name, Reference, URL, Interval, Apply, Extra string
-	AllowDestructive                                        bool
+	Namespace, Name, Reference, URL, Interval, Apply string
+	// Engine is PostgreSQL unless said; SecretName is the schema's own Secret unless said, and then the caller makes it.
+	Engine, SecretName string
+	// Extra is YAML appended to the spec, indented by two.
+	Extra            string
+	AllowDestructive bool
 }
 
 var schemaManifest = template.Must(template.New("schema").Parse(`apiVersion: v1
 kind: Namespace
 metadata: {name: {{.Namespace}}}
----
+{{if .OwnSecret}}---
 apiVersion: v1
 kind: Secret
 metadata: {name: {{.Name}}-database, namespace: {{.Namespace}}}
 stringData: {url: "{{.URL}}"}
----
+{{end}}---
 apiVersion: v1
 kind: ConfigMap
 metadata: {name: schema-policy, namespace: {{.Namespace}}}
@@ -65,9 +69,9 @@ kind: PtahSchema
 metadata: {name: {{.Name}}, namespace: {{.Namespace}}}
 spec:
   target:
-    engine: PostgreSQL
+    engine: {{.Engine}}
     coordinationKey: {{.Namespace}}/{{.Name}}
-    urlFrom: {name: {{.Name}}-database, key: url}
+    urlFrom: {name: {{.SecretName}}, key: url}
   desired:
     ociRef: {{.Reference}}
     transport: {plainHTTP: true}
@@ -76,6 +80,9 @@ spec:
   policy: {apply: {{.Apply}}, allowDestructive: {{.AllowDestructive}}}
 {{.Extra}}`))
 
+// OwnSecret says that the manifest carries the Secret.
+func (s Schema) OwnSecret() bool { return s.SecretName == s.Name+"-database" }
+
 // Manifest is the YAML that ApplySchema sends.
 func (s Schema) Manifest() (string, error) {
 	if s.Interval == "" {
@@ -83,6 +90,12 @@ func (s Schema) Manifest() (string, error) {
 	}
 	if s.Apply == "" {
 		s.Apply = "OnApproval"
+	}
+	if s.Engine == "" {
+		s.Engine = "PostgreSQL"
+	}
+	if s.SecretName == "" {
+		s.SecretName = s.Name + "-database"
 	}
 	var b strings.Builder
 	if err := schemaManifest.Execute(&b, s); err != nil {
@@ -134,4 +147,43 @@ func (r *Rig) WaitField(ctx context.Context, namespace, kind, name, path, want s
 		case <-time.After(300 * time.Millisecond):
 		}
 	}
+}
+
+// WaitWords polls until the field holds every word, and returns its text.
+func (r *Rig) WaitWords(ctx context.Context, namespace, kind, name, path string, words []string, timeout time.Duration) (string, error) {
+	deadline := time.Now().Add(timeout)
+	for {
+		seen, err := r.Field(ctx, namespace, kind, name, path)
+		if err == nil && holdsAll(seen, words) {
+			return seen, nil
+		}
+		if time.Now().After(deadline) {
+			return seen, fmt.Errorf("waiting for %s %s/%s: %s is %q after %s, wanted the words %q (%v)", kind, namespace, name, path, seen, timeout, words, err)
+		}
+		time.Sleep(300 * time.Millisecond)
+	}
+}
+
+func holdsAll(text string, words []string) bool {
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			return false
+		}
+	}
+	return true
+}
+
+// DeleteNamespace deletes a namespace and waits until it is gone.
+func (r *Rig) DeleteNamespace(ctx context.Context, name string) error {
+	_, err := r.Must(ctx, "", "kubectl", "delete", "namespace", name, "--ignore-not-found", "--timeout=120s")
+	return err
+}
+
+// ManagerAccount is the name of the manager's ServiceAccount.
+func (r *Rig) ManagerAccount(ctx context.Context) string {
+	out, err := r.Must(ctx, "", "kubectl", "get", "deployment", "-n", OperatorNamespace, "-l", "app.kubernetes.io/component=controller", "-o", "jsonpath={.items[0].spec.template.spec.serviceAccountName}")
+	if err != nil {
+		return ""
+	}
+	return out
 }

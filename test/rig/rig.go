@@ -158,3 +158,16 @@ func (r *Rig) Query(ctx context.Context, database, sql string) (string, error) {
 	}
 	return value, nil
 }
+
+// EnsureRole makes a login role with the password, able to create databases' contents but no superuser.
+func (r *Rig) EnsureRole(ctx context.Context, role, password string) error {
+	quoted, secret := pgx.Identifier{role}.Sanitize(), strings.ReplaceAll(password, "'", "''")
+	return r.Exec(ctx, "postgres", fmt.Sprintf(`DO $$ BEGIN
+		IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '%s') THEN CREATE ROLE %s LOGIN; END IF;
+	END $$; ALTER ROLE %s LOGIN NOSUPERUSER PASSWORD '%s'`, role, quoted, quoted, secret))
+}
+
+// RoleURL is the URL of a database as another role; the password is already escaped for a URL.
+func (r *Rig) RoleURL(role, escapedPassword, database string) string {
+	return fmt.Sprintf("postgres://%s:%s@%s:%s/%s?sslmode=disable", role, escapedPassword, r.PostgresHost, r.PostgresPort, database)
+}
