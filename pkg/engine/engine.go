@@ -1,0 +1,128 @@
+// Package engine compares databases with declared schemas and converges them: catalog readers, differ, planner, Apply. One dialect is
+// implemented, PostgreSQL 14 to 18, in internal/postgres; model, scope and diff are shared by all dialects.
+//
+// What the model describes is converged; what it does not describe and exists in the managed scope, on either side, is refused by name
+// (frame.CodeUnsupportedObject). Ownership, privileges and rows are no part of a schema. The managed scope is everything outside of the
+// system schemas that no exclude selector names: an object that only the database has is drift, and converging drops it. The schema
+// "public" is never dropped, nor is a schema that holds something excluded.
+//
+// Every error that leaves the package is an *Error.
+package engine
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+
+	"github.com/ptah-run/ptah/pkg/engine/internal/contract"
+	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
+	"github.com/ptah-run/ptah/pkg/engine/internal/postgres"
+	"github.com/ptah-run/ptah/pkg/engine/model"
+	"github.com/ptah-run/ptah/pkg/engine/scope"
+	"github.com/ptah-run/ptah/pkg/frame"
+	"github.com/ptah-run/ptah/pkg/plan"
+)
+
+// Error is every error that leaves this package; see its fields for what is known about changes.
+type Error = fault.Error
+
+// Options of one operation.
+type Options = contract.Options
+
+// PlanResult is the outcome of Plan.
+type PlanResult = contract.PlanResult
+
+// Source is one SQL file for LoadSQL.
+type Source = contract.Source
+
+// LockName is the advisory lock that serialises Apply on one database.
+const LockName = contract.LockName
+
+// Observe compares the whole database with the declared schema, read-only and without excludes, and counts the differences by category.
+// It names nothing and refuses nothing that it can read.
+func Observe(ctx context.Context, opts Options, desired *model.Database) (frame.Observed, error) {
+	if err := supported(opts.URL, desired); err != nil {
+		return frame.Observed{}, err
+	}
+	observed, err := postgres.Observe(ctx, opts, desired)
+	return observed, typed(err)
+}
+
+// Plan computes, read-only, the statements that make the managed scope of the database equal to the declared schema. It computes once;
+// identical inputs give identical documents.
+func Plan(ctx context.Context, opts Options, desired *model.Database) (PlanResult, error) {
+	if err := supported(opts.URL, desired); err != nil {
+		return PlanResult{}, err
+	}
+	result, err := postgres.Plan(ctx, opts, desired)
+	return result, typed(err)
+}
+
+// Apply runs a document in one transaction of one session, under the advisory lock LockName, which a second connection proves. The managed scope
+// is the document's own. Nothing is executed unless the database has the document's source fingerprint, and nothing is committed unless it
+// then has the target fingerprint. On error, MutationStarted and OutcomeUncertain of *Error say what is known.
+func Apply(ctx context.Context, opts Options, doc plan.Document) (frame.Applied, error) {
+	if err := supported(opts.URL, nil); err != nil {
+		return frame.Applied{}, err
+	}
+	applied, err := postgres.Apply(ctx, opts, doc)
+	return applied, typed(err)
+}
+
+// Inspect reads the whole database, read-only.
+func Inspect(ctx context.Context, databaseURL string) (*model.Database, error) {
+	if err := supported(databaseURL, nil); err != nil {
+		return nil, err
+	}
+	db, err := postgres.Inspect(ctx, databaseURL)
+	return db, typed(err)
+}
+
+// LoadSQL runs SQL files, in order, in a fresh scratch database of the server that devURL leads to, reads the result back and drops the
+// database. Errors of the files carry file, line and column.
+func LoadSQL(ctx context.Context, devURL string, files []Source) (*model.Database, error) {
+	if err := supported(devURL, nil); err != nil {
+		return nil, err
+	}
+	db, err := postgres.LoadSQL(ctx, devURL, files)
+	return db, typed(err)
+}
+
+// CheckSupported refuses, by name, what a declared schema holds and the engine does not manage, outside of what is excluded.
+func CheckSupported(desired *model.Database, exclude []string) error {
+	s, err := scope.Parse(exclude)
+	if err != nil {
+		return fault.Wrap(err, frame.CodeConfigurationInvalid, "%s", err)
+	}
+	managed, _ := s.Split(desired)
+	return typed(postgres.RefuseUnmodelled("the declared schema", managed))
+}
+
+// supported refuses other dialects before anything is opened.
+func supported(databaseURL string, desired *model.Database) error {
+	if databaseURL == "" {
+		return fault.New(frame.CodeCredentialMissing, "the database URL is empty")
+	}
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		// The error quotes the URL.
+		return fault.New(frame.CodeDatabaseURLInvalid, "the database URL cannot be parsed")
+	}
+	if scheme := strings.ToLower(u.Scheme); scheme != "postgres" && scheme != "postgresql" {
+		return fault.New(frame.CodeDatabaseURLInvalid, "the database URL must start with postgres:// or postgresql://")
+	}
+	if desired != nil && desired.Dialect != model.Postgres {
+		return fault.New(frame.CodeDesiredSchemaInvalid, "the declared schema is written for %q and the database is PostgreSQL", desired.Dialect)
+	}
+	return nil
+}
+
+// typed makes sure that nothing else than an *Error leaves the package.
+func typed(err error) error {
+	var e *Error
+	if err == nil || errors.As(err, &e) {
+		return err
+	}
+	return fault.Wrap(err, frame.CodeInternal, "the engine failed in a way that it does not know")
+}

@@ -1,0 +1,52 @@
+// Package contract holds the types that pkg/engine shares with its dialects.
+package contract
+
+import (
+	"time"
+
+	"github.com/ptah-run/ptah/pkg/plan"
+)
+
+// Values of Options.DriftSeverity.
+const (
+	DriftAll         = "all"
+	DriftDestructive = "destructive"
+)
+
+// Values of Options.TransactionMode.
+const (
+	TransactionFile = "file"
+	TransactionAll  = "all"
+	TransactionNone = "none"
+)
+
+// LockName is the advisory lock that serialises Apply on one database.
+const LockName = "ptah_schema_apply"
+
+// Options of one operation. Zero timeouts mean the engine's defaults, empty modes "all" and "file".
+type Options struct {
+	URL string
+	// ConnectTimeout bounds opening one connection, LockTimeout every wait for a lock of the database.
+	ConnectTimeout, LockTimeout time.Duration
+	// Exclude are selectors of pkg/engine/scope. ProtectedTables are "table" or "schema.table", compared without case.
+	Exclude, ProtectedTables []string
+	// DriftSeverity is a threshold: with "destructive" a Plan without a destructive difference is no change, and a Plan with one
+	// converges everything, so that the database is as declared afterwards.
+	DriftSeverity string
+	// TransactionMode "file" and "all" mean one transaction for the plan; "none" is refused.
+	TransactionMode string
+}
+
+// PlanResult is either no change or a document. From and To are the fingerprints of the managed scope, now and as declared; they differ
+// without a change only when DriftSeverity lets differences pass.
+type PlanResult struct {
+	NoChange bool
+	Document plan.Document
+	From, To string
+}
+
+// Source is one SQL file. Name is what messages call it.
+type Source struct {
+	Name string
+	Data []byte
+}

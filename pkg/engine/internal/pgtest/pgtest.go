@@ -1,0 +1,241 @@
+// Package pgtest starts a throw-away PostgreSQL for tests, one per test binary, as a user that is not root, on a port of its own. It skips the
+// tests where no server binaries are installed. PTAH_TEST_PG_BIN names a directory of binaries to use instead of the newest installed.
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+)
+
+// The superuser that tests connect as.
+const (
+	User     = "ptah_owner"
+	Password = "owner-pass-7315"
+)
+
+// Server is a running PostgreSQL.
+type Server struct {
+	Port      int
+	SocketDir string
+	LogFile   string
+	dir       string
+	process   *exec.Cmd
+}
+
+var (
+	once     sync.Once
+	shared   *Server
+	startErr error
+	counter  atomic.Int64
+)
+
+// Main runs the tests and stops the server, if one was started. Use it as the body of TestMain.
+func Main(m *testing.M) {
+	code := m.Run()
+	if shared != nil {
+		shared.stop()
+	}
+	os.Exit(code)
+}
+
+// Start returns the test binary's server and starts it the first time.
+func Start(t testing.TB) *Server {
+	t.Helper()
+	bin := binaries()
+	if bin == "" {
+		t.Skip("no PostgreSQL server binaries: install the Debian package postgresql, or point PTAH_TEST_PG_BIN at a directory with initdb and postgres")
+	}
+	once.Do(func() { shared, startErr = start(bin) })
+	require.NoError(t, startErr)
+	return shared
+}
+
+func binaries() string {
+	if dir := os.Getenv("PTAH_TEST_PG_BIN"); dir != "" {
+		return dir
+	}
+	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // the pattern is valid
+	slices.SortFunc(found, func(a, b string) int { return major(b) - major(a) })
+	if len(found) == 0 {
+		return ""
+	}
+	return filepath.Dir(found[0])
+}
+
+func major(initdb string) int {
+	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(initdb)))) // 0 sorts last
+	return n
+}
+
+// credential is who the server runs as: ourselves, or an unprivileged user where we are root.
+func credential() (*syscall.Credential, error) {
+	if os.Getuid() != 0 {
+		return nil, nil
+	}
+	for _, name := range []string{"postgres", "nobody"} {
+		u, err := user.Lookup(name)
+		if err != nil {
+			continue
+		}
+		uid, err1 := strconv.ParseUint(u.Uid, 10, 32)
+		gid, err2 := strconv.ParseUint(u.Gid, 10, 32)
+		if err := errors.Join(err1, err2); err != nil {
+			return nil, err
+		}
+		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+	}
+	return nil, errors.New("running as root, and there is no user postgres or nobody to run the server as")
+}
+
+func start(bin string) (*Server, error) {
+	cred, err := credential()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "ptah-pg-") // short: a socket's path has at most 107 bytes
+	if err != nil {
+		return nil, err
+	}
+	if cred != nil {
+		if err := os.Chown(dir, int(cred.Uid), int(cred.Gid)); err != nil {
+			return nil, err
+		}
+	}
+	s := &Server{dir: dir, SocketDir: dir, LogFile: filepath.Join(dir, "log")}
+	if err := s.launch(bin, cred); err != nil {
+		log, _ := os.ReadFile(s.LogFile) // best effort, for the message
+		s.stop()
+		return nil, fmt.Errorf("%w\n%s", err, log)
+	}
+	return s, nil
+}
+
+func (s *Server) launch(bin string, cred *syscall.Credential) error {
+	data := filepath.Join(s.dir, "data")
+	pwfile := filepath.Join(s.dir, "pw")
+	if err := os.WriteFile(pwfile, []byte(Password+"\n"), 0o644); err != nil { //nolint:gosec // a test password, read by another user
+		return err
+	}
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", User, "--pwfile="+pwfile, "-A", "scram-sha-256", "-E", "UTF8", "--locale=C", "-N")
+	initdb.Dir, initdb.SysProcAttr = s.dir, &syscall.SysProcAttr{Credential: cred}
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return fmt.Errorf("running initdb: %w\n%s", err, out)
+	}
+	var err error
+	if s.Port, err = freePort(); err != nil {
+		return err
+	}
+	log, err := os.Create(s.LogFile)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	s.process = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", s.SocketDir, "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port),
+		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off", "-c", "max_connections=40", "-c", "log_statement=all",
+		"-c", "log_line_prefix=%p %d ", "-c", "max_locks_per_transaction=2048", "-c", "autovacuum=off", "-c", "shared_buffers=64MB")
+	s.process.Dir, s.process.Stdout, s.process.Stderr = s.dir, log, log
+	s.process.SysProcAttr = &syscall.SysProcAttr{Credential: cred, Pdeathsig: syscall.SIGQUIT}
+	if err := s.process.Start(); err != nil {
+		return fmt.Errorf("starting postgres: %w", err)
+	}
+	return s.waitReady()
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+func (s *Server) waitReady() error {
+	var last error
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		conn, err := pgx.Connect(ctx, s.URL("postgres"))
+		if err == nil {
+			_ = conn.Close(ctx)
+			cancel()
+			return nil
+		}
+		cancel()
+		last = err
+	}
+	return fmt.Errorf("waiting for postgres: %w", last)
+}
+
+func (s *Server) stop() {
+	if s.process != nil && s.process.Process != nil {
+		_ = s.process.Process.Signal(syscall.SIGQUIT) // immediate shutdown: the data is thrown away
+		_ = s.process.Wait()
+	}
+	_ = os.RemoveAll(s.dir)
+}
+
+// URL leads to a database as the superuser.
+func (s *Server) URL(database string) string { return s.URLAs(database, User, Password) }
+
+// URLAs leads to a database as some user.
+func (s *Server) URLAs(database, name, password string) string {
+	u := url.URL{Scheme: "postgres", User: url.UserPassword(name, password), Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port)), Path: "/" + database, RawQuery: "sslmode=disable"}
+	return u.String()
+}
+
+// Exec runs SQL by the simple protocol and fails the test on an error.
+func (s *Server) Exec(t testing.TB, databaseURL string, statements ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, databaseURL)
+	require.NoError(t, err)
+	defer conn.Close(ctx)
+	for _, sql := range statements {
+		_, err := conn.PgConn().Exec(ctx, sql).ReadAll()
+		require.NoError(t, err, "%s", sql)
+	}
+}
+
+// NewDatabase creates an empty database, runs SQL in it, and drops it after the test.
+func (s *Server) NewDatabase(t testing.TB, statements ...string) string {
+	t.Helper()
+	name := fmt.Sprintf("t%d_%d", os.Getpid(), counter.Add(1))
+	s.Exec(t, s.URL("postgres"), "CREATE DATABASE "+name+" TEMPLATE template0")
+	t.Cleanup(func() { s.Exec(t, s.URL("postgres"), "DROP DATABASE "+name+" WITH (FORCE)") })
+	target := s.URL(name)
+	s.Exec(t, target, statements...)
+	return target
+}
+
+// Log returns the server's log lines of one database.
+func (s *Server) Log(t testing.TB, database string) []string {
+	t.Helper()
+	data, err := os.ReadFile(s.LogFile)
+	require.NoError(t, err)
+	var lines []string
+	for line := range strings.SplitSeq(string(data), "\n") {
+		if strings.Contains(line, " "+database+" ") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}

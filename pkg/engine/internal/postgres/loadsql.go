@@ -1,0 +1,189 @@
+package postgres
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/ptah-run/ptah/pkg/engine/internal/contract"
+	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
+	"github.com/ptah-run/ptah/pkg/engine/model"
+	"github.com/ptah-run/ptah/pkg/frame"
+)
+
+// ScratchPrefix starts the name of every scratch database.
+const ScratchPrefix = "ptah_dev_"
+
+// LoadSQL runs files in a fresh scratch database and reads the result back. Each file gets a session of its own, and every statement its
+// own transaction unless the file opens one: what psql does.
+func LoadSQL(ctx context.Context, devURL string, files []contract.Source) (db *model.Database, err error) {
+	parsed, err := splitFiles(files)
+	if err != nil {
+		return nil, err
+	}
+	config, err := parseConfig(devURL)
+	if err != nil {
+		return nil, err
+	}
+	admin, err := connectConfig(ctx, config, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer admin.close()
+	name, err := admin.createScratch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if dropErr := admin.dropScratch(name); dropErr != nil && err == nil {
+			db, err = nil, dropErr
+		}
+	}()
+	scratch := config.Copy()
+	scratch.Database = name
+	for i := range files {
+		l := &loader{file: files[i].Name, src: string(files[i].Data), secret: config.Password}
+		if err := l.run(ctx, scratch, parsed[i]); err != nil {
+			return nil, err
+		}
+	}
+	s, err := connectConfig(ctx, scratch, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	return s.inspect(ctx)
+}
+
+// splitFiles cuts all files before the server is asked for anything.
+func splitFiles(files []contract.Source) ([][]sqlStatement, error) {
+	out := make([][]sqlStatement, len(files))
+	for i, f := range files {
+		l := &loader{file: f.Name, src: string(f.Data)}
+		if !utf8.Valid(f.Data) || strings.IndexByte(l.src, 0) >= 0 {
+			return nil, fault.New(frame.CodeDesiredSchemaInvalid, "%s: not a text file in UTF-8", f.Name)
+		}
+		statements, problem := splitSQL(l.src, refusedStatement)
+		if problem != nil {
+			return nil, l.fault(nil, problem.offset, problem.text)
+		}
+		out[i] = statements
+	}
+	return out, nil
+}
+
+// refusedStatement says why a statement may not run: it reaches outside of the scratch database, or needs rows that only psql sends.
+func refusedStatement(text string) string {
+	words := keywords(text, 3)
+	for len(words) < 3 {
+		words = append(words, "")
+	}
+	switch {
+	case words[0] == "ALTER" && words[1] == "SYSTEM":
+		return "ALTER SYSTEM changes the whole server and is no part of a schema"
+	case slices.Contains([]string{"CREATE", "ALTER", "DROP"}, words[0]) && words[2] != "MAPPING" &&
+		slices.Contains([]string{"DATABASE", "ROLE", "USER", "GROUP", "TABLESPACE"}, words[1]):
+		return words[0] + " " + words[1] + " reaches outside of the scratch database and is no part of a schema"
+	case words[0] == "COPY":
+		all := keywords(text, 1<<10)
+		if i := slices.Index(all, "FROM"); i >= 0 && i+1 < len(all) && all[i+1] == "STDIN" {
+			return "COPY … FROM stdin carries rows, which are no part of a schema"
+		}
+	}
+	return ""
+}
+
+func (s *session) createScratch(ctx context.Context) (string, error) {
+	var random [8]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return "", fault.Wrap(err, frame.CodeInternal, "naming the scratch database")
+	}
+	name := ScratchPrefix + hex.EncodeToString(random[:])
+	// template0 holds nothing that somebody added to this server.
+	if err := s.run(ctx, "CREATE DATABASE "+ident(name)+" TEMPLATE template0"); err != nil {
+		// A cancelled CREATE DATABASE may still have happened.
+		_ = s.dropScratch(name)
+		return "", queryFault(ctx, err, "creating a scratch database on the dev server")
+	}
+	return name, nil
+}
+
+// dropScratch drops the scratch database even when the caller's context has ended.
+func (s *session) dropScratch(name string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
+	defer cancel()
+	if err := s.run(ctx, "DROP DATABASE IF EXISTS "+ident(name)+" WITH (FORCE)"); err != nil {
+		return queryFault(ctx, err, "dropping the scratch database "+name)
+	}
+	return nil
+}
+
+// loader runs one file.
+type loader struct {
+	file   string
+	src    string
+	secret string // never to be shown
+}
+
+func (l *loader) run(ctx context.Context, config *pgx.ConnConfig, statements []sqlStatement) error {
+	s, err := connectConfig(ctx, config, 0)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	for _, statement := range statements {
+		if err := s.run(ctx, statement.text); err != nil {
+			return l.statementFault(ctx, statement, err)
+		}
+	}
+	if s.conn.PgConn().TxStatus() != 'I' {
+		return l.fault(nil, len(l.src), "the file ends inside of a transaction that it opened")
+	}
+	return nil
+}
+
+func (l *loader) statementFault(ctx context.Context, statement sqlStatement, err error) error {
+	var pg *pgconn.PgError
+	if ctx.Err() != nil || !errors.As(err, &pg) {
+		return queryFault(ctx, err, "running "+l.file)
+	}
+	offset := statement.start
+	if pg.Position > 0 {
+		offset += byteOffset(statement.text, int(pg.Position)-1)
+	}
+	return l.fault(err, offset, fmt.Sprintf("%s (SQLSTATE %s)", pg.Message, pg.Code))
+}
+
+// byteOffset is where the n-th character starts.
+func byteOffset(s string, n int) int {
+	for i := range s {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(s)
+}
+
+// fault names the place. The server's text speaks about the author's own file; the password of the dev URL is taken out all the same.
+func (l *loader) fault(err error, offset int, text string) error {
+	line, column := position(l.src, offset)
+	if l.secret != "" {
+		text = strings.ReplaceAll(text, l.secret, "***")
+	}
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, text)
+	return fault.Wrap(err, frame.CodeDesiredSchemaInvalid, "%s:%d:%d: %s", l.file, line, column, text)
+}

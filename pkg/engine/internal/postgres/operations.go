@@ -1,0 +1,255 @@
+package postgres
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/ptah-run/ptah/pkg/engine/diff"
+	"github.com/ptah-run/ptah/pkg/engine/internal/contract"
+	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
+	"github.com/ptah-run/ptah/pkg/engine/model"
+	"github.com/ptah-run/ptah/pkg/engine/scope"
+	"github.com/ptah-run/ptah/pkg/frame"
+	"github.com/ptah-run/ptah/pkg/plan"
+)
+
+// publicSchema exists in every new database and is never dropped.
+const publicSchema = "public"
+
+// maxFindings bounds a drift report.
+const maxFindings = 64
+
+// Inspect reads the whole database.
+func Inspect(ctx context.Context, url string) (*model.Database, error) {
+	s, err := connect(ctx, url, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	return s.inspect(ctx)
+}
+
+func (s *session) inspect(ctx context.Context) (*model.Database, error) {
+	var db *model.Database
+	err := s.readOnly(ctx, func(ctx context.Context) (err error) {
+		db, err = s.readCatalog(ctx)
+		return err
+	})
+	return db, err
+}
+
+// Observe compares the whole database with the declared schema.
+func Observe(ctx context.Context, opts contract.Options, desired *model.Database) (frame.Observed, error) {
+	s, err := connect(ctx, opts.URL, opts.ConnectTimeout)
+	if err != nil {
+		return frame.Observed{}, err
+	}
+	defer s.close()
+	live, err := s.inspect(ctx)
+	if err != nil {
+		return frame.Observed{}, err
+	}
+	return report(live, keepPublic(live, desired))
+}
+
+// driftReport is what a report's digest covers, as canonical JSON. The fingerprints tell two states with equal counts apart and name nothing.
+type driftReport struct {
+	FormatVersion int            `json:"format_version"`
+	Dialect       string         `json:"dialect"`
+	From          string         `json:"from_fingerprint"`
+	To            string         `json:"to_fingerprint"`
+	Highest       string         `json:"highest,omitempty"`
+	Destructive   bool           `json:"destructive"`
+	Findings      []diff.Finding `json:"findings"`
+}
+
+func report(live, desired *model.Database) (frame.Observed, error) {
+	findings := diff.Compare(live, desired).Findings()
+	r := driftReport{FormatVersion: 1, Dialect: model.Postgres, From: model.Fingerprint(live), To: model.Fingerprint(desired), Findings: findings}
+	if len(findings) > 0 {
+		r.Highest = findings[0].Severity
+		r.Destructive = r.Highest == diff.Destructive
+	}
+	data, err := json.Marshal(r)
+	if err != nil {
+		return frame.Observed{}, fault.Wrap(err, frame.CodeInternal, "encoding the drift report")
+	}
+	sum := sha256.Sum256(append(data, '\n'))
+	o := frame.Observed{Dialect: model.Postgres, ReportDigest: "sha256:" + hex.EncodeToString(sum[:]), Highest: r.Highest}
+	for i, f := range findings {
+		o.Total += f.Count
+		if i < maxFindings {
+			o.Findings = append(o.Findings, frame.Finding(f))
+		}
+	}
+	o.Truncated = len(findings) > maxFindings
+	return o, nil
+}
+
+// keepPublic adds the schema "public" to a declared schema that lacks it, as the database has it.
+func keepPublic(live, desired *model.Database) *model.Database {
+	isPublic := func(s model.Schema) bool { return s.Name == publicSchema }
+	i := slices.IndexFunc(live.Schemas, isPublic)
+	if i < 0 || slices.ContainsFunc(desired.Schemas, isPublic) {
+		return desired
+	}
+	d := *desired
+	d.Schemas = append(slices.Clone(desired.Schemas), live.Schemas[i])
+	slices.SortFunc(d.Schemas, func(a, b model.Schema) int { return strings.Compare(a.Name, b.Name) })
+	return &d
+}
+
+// Plan computes the statements that make the managed scope equal to the declared schema.
+func Plan(ctx context.Context, opts contract.Options, desired *model.Database) (contract.PlanResult, error) {
+	sc, err := checkOptions(opts)
+	if err != nil {
+		return contract.PlanResult{}, err
+	}
+	s, err := connect(ctx, opts.URL, opts.ConnectTimeout)
+	if err != nil {
+		return contract.PlanResult{}, err
+	}
+	defer s.close()
+	live, err := s.inspect(ctx)
+	if err != nil {
+		return contract.PlanResult{}, err
+	}
+	desired = keepPublic(live, desired)
+	if sc, err = keepInhabited(sc, live, desired); err != nil {
+		return contract.PlanResult{}, err
+	}
+	from, excluded := sc.Split(live)
+	to, _ := sc.Split(desired)
+	p := &planner{from: from, to: to, excluded: excluded, diff: diff.Compare(from, to), major: s.major}
+	if p.castable, err = s.casts(ctx, p.diff); err != nil {
+		return contract.PlanResult{}, err
+	}
+	return p.result(opts, sc)
+}
+
+func checkOptions(opts contract.Options) (scope.Scope, error) {
+	sc, err := scope.Parse(opts.Exclude)
+	if err != nil {
+		return sc, fault.Wrap(err, frame.CodeConfigurationInvalid, "%s", err)
+	}
+	switch opts.TransactionMode {
+	case "", contract.TransactionFile, contract.TransactionAll:
+	case contract.TransactionNone:
+		return sc, fault.New(frame.CodeConfigurationInvalid, `transactionMode "none" is refused: a PostgreSQL plan runs in one transaction, so that it happens whole or not at all`)
+	default:
+		return sc, fault.New(frame.CodeConfigurationInvalid, "transactionMode %q is unknown", opts.TransactionMode)
+	}
+	switch opts.DriftSeverity {
+	case "", contract.DriftAll, contract.DriftDestructive:
+	default:
+		return sc, fault.New(frame.CodeConfigurationInvalid, "driftSeverity %q is unknown", opts.DriftSeverity)
+	}
+	return sc, nil
+}
+
+// keepInhabited takes schemas out of the managed scope that only the database has and that hold something excluded: they cannot be dropped. The
+// added selectors travel in the document, so that Apply computes the same scope.
+func keepInhabited(sc scope.Scope, live, desired *model.Database) (scope.Scope, error) {
+	_, excluded := sc.Split(live)
+	patterns := sc.Patterns()
+	for _, name := range scope.Inhabited(excluded) {
+		if !slices.ContainsFunc(desired.Schemas, func(s model.Schema) bool { return s.Name == name }) {
+			patterns = append(patterns, scope.SchemaItself(name))
+		}
+	}
+	out, err := scope.Parse(patterns)
+	if err != nil {
+		return sc, fault.Wrap(err, frame.CodeInternal, "%s", err)
+	}
+	return out, nil
+}
+
+// casts asks the server which type changes have a cast. Types that do not exist there yet have none.
+func (s *session) casts(ctx context.Context, d *diff.Diff) (func(from, to string) bool, error) {
+	type pair struct{ from, to string }
+	known := map[pair]bool{}
+	for i := range d.Tables {
+		for _, c := range d.Tables[i].Columns {
+			if c.Old == nil || c.New == nil || c.Old.Type == c.New.Type {
+				continue
+			}
+			key := pair{c.Old.Type, c.New.Type}
+			if _, asked := known[key]; asked {
+				continue
+			}
+			err := s.readOnly(ctx, func(ctx context.Context) error {
+				return s.run(ctx, "SELECT NULL::"+key.from+"::"+key.to)
+			})
+			if err != nil && !strings.HasPrefix(sqlState(err), "42") {
+				return nil, queryFault(ctx, err, "asking the server for a cast")
+			}
+			known[key] = err == nil
+		}
+	}
+	return func(from, to string) bool { return known[pair{from, to}] }, nil
+}
+
+// result runs the planner and seals its document.
+func (p *planner) result(opts contract.Options, sc scope.Scope) (contract.PlanResult, error) {
+	r := contract.PlanResult{From: model.Fingerprint(p.from), To: model.Fingerprint(p.to)}
+	steps, err := p.plan()
+	if err != nil {
+		return r, err
+	}
+	if (len(steps) == 0) != (r.From == r.To) || len(steps) == 0 != p.diff.Empty() {
+		return r, fault.New(frame.CodeInternal, "planning: %d statements for fingerprints %s and %s", len(steps), r.From, r.To)
+	}
+	doc := plan.Document{Dialect: model.Postgres, FromFingerprint: r.From, ToFingerprint: r.To, Exclude: sc.Patterns()}
+	for _, s := range steps {
+		doc.Statements = append(doc.Statements, s.Statement)
+	}
+	doc = plan.Seal(doc)
+	if len(steps) == 0 || opts.DriftSeverity == contract.DriftDestructive && !doc.Destructive {
+		r.NoChange = true
+		return r, nil
+	}
+	if err := refuseProtected(steps, opts.ProtectedTables); err != nil {
+		return r, err
+	}
+	if _, err := plan.Encode(doc); err != nil {
+		return r, encodeFault(err)
+	}
+	r.Document = doc
+	return r, nil
+}
+
+func encodeFault(err error) error {
+	if errors.Is(err, plan.ErrTooLarge) {
+		return fault.Wrap(err, frame.CodePlanTooLarge, "the plan is larger than 8 MiB")
+	}
+	return fault.Wrap(err, frame.CodeInternal, "the plan is not a valid document: %s", documentProblem(err))
+}
+
+// documentProblem is pkg/plan's own text, which names statements by number and quotes nothing of them.
+func documentProblem(err error) string {
+	var problem *plan.DocumentError
+	if errors.As(err, &problem) {
+		return problem.Error()
+	}
+	return "unknown problem"
+}
+
+func refuseProtected(steps []step, protected []string) error {
+	for _, s := range steps {
+		if s.table != (model.Name{}) && isProtected(s.table, protected) {
+			return fault.New(frame.CodeProtectedTable, "the plan touches the protected table %q.%q (%s)", s.table.Schema, s.table.Name, s.Kind)
+		}
+	}
+	return nil
+}
+
+func isProtected(table model.Name, protected []string) bool {
+	return slices.ContainsFunc(protected, func(p string) bool {
+		return strings.EqualFold(p, table.Name) || strings.EqualFold(p, table.Schema+"."+table.Name)
+	})
+}

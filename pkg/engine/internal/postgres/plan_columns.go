@@ -1,0 +1,245 @@
+package postgres
+
+import (
+	"strings"
+
+	"github.com/ptah-run/ptah/pkg/engine/diff"
+	"github.com/ptah-run/ptah/pkg/engine/model"
+	"github.com/ptah-run/ptah/pkg/plan"
+)
+
+// planColumns plans the columns of a table that both sides have, in the order that the declared table has.
+func (p *planner) planColumns(o, n *model.Table) {
+	for i := range o.Columns {
+		old := &o.Columns[i]
+		if c := n.Column(old.Name); c == nil || p.rebuilt[model.ColumnRef{Table: n.Name, Column: old.Name}] {
+			p.dropColumn(n.Name, old, c)
+		}
+	}
+	for i := range n.Columns {
+		c := &n.Columns[i]
+		old := o.Column(c.Name)
+		if old == nil || p.rebuilt[model.ColumnRef{Table: n.Name, Column: c.Name}] {
+			p.addColumn(n.Name, c, old != nil)
+			p.columnExtras(n.Name, nil, c)
+			continue
+		}
+		p.alterColumn(n.Name, old, c)
+	}
+}
+
+func (p *planner) columnStep(table model.Name, c *model.Column, action, kind, severity, reason, lock, hazard string) step {
+	return step{table: table, Statement: plan.Statement{
+		SQL: "ALTER TABLE " + qualified(table) + " " + action, Severity: severity, Kind: kind, Object: display(table.Schema, table.Name, c.Name),
+		Reason: reason, Lock: lock, Hazard: hazard,
+	}}
+}
+
+func (p *planner) dropColumn(table model.Name, old, again *model.Column) {
+	ph := phaseDropColumns
+	if old.Generated != nil {
+		ph = phaseDropGenerated
+	}
+	reason, hazard := "the column exists and is not declared", hazardLostValues
+	if again != nil {
+		reason = "the column is declared with another generation expression, which the server cannot change in place"
+		if old.Generated != nil {
+			hazard = "the values are computed again"
+		}
+	}
+	p.add(ph, p.columnStep(table, old, "DROP COLUMN "+ident(old.Name), "drop_column", diff.Destructive, reason, lockExclusive, hazard))
+}
+
+func (p *planner) addColumn(table model.Name, c *model.Column, again bool) {
+	ph, hazard := phaseAddColumns, ""
+	switch {
+	case c.Generated != nil && !c.Generated.Virtual:
+		ph, hazard = phaseAddGenerated, hazardRewrite
+	case c.Generated != nil:
+		ph = phaseAddGenerated
+	case c.Identity != nil:
+		hazard = hazardRewrite
+	case c.NotNull && c.Default == "":
+		hazard = "fails if the table holds rows: they would have no value"
+	case strings.Contains(c.Default, "("):
+		hazard = "if the default is volatile, " + hazardRewrite
+	}
+	reason := "the column is declared and does not exist"
+	if again {
+		reason = "the column is built again"
+	}
+	p.add(ph, p.columnStep(table, c, "ADD COLUMN "+columnSQL(c), "add_column", diff.ColumnChange{New: c}.Severity(), reason, lockExclusive, hazard))
+}
+
+// columnExtras plans what ADD COLUMN and CREATE TABLE cannot say on every server: storage, compression, comment.
+func (p *planner) columnExtras(table model.Name, old, c *model.Column) {
+	if old == nil {
+		old = &model.Column{}
+	}
+	alter := "ALTER COLUMN " + ident(c.Name) + " "
+	if c.Storage != old.Storage {
+		storage := c.Storage
+		if storage == "" {
+			storage = typeStorage(c.Type)
+		}
+		p.add(phaseColumns, p.columnStep(table, c, alter+"SET STORAGE "+storage, "set_storage", diff.Safe, "the storage mode differs", lockExclusive, ""))
+	}
+	if c.Compression != old.Compression {
+		compression := c.Compression
+		if compression == "" {
+			compression = "default"
+		}
+		p.add(phaseColumns, p.columnStep(table, c, alter+"SET COMPRESSION "+compression, "set_compression", diff.Safe, "the compression method differs", lockExclusive, ""))
+	}
+	p.comment("COLUMN "+qualified(table)+"."+ident(c.Name), table, display(table.Schema, table.Name, c.Name), old.Comment, c.Comment)
+}
+
+// typeStorage is the storage mode that a variable-length type has by itself. Fixed-length types have but one and never get here.
+func typeStorage(printed string) string {
+	switch t := parseType(printed); {
+	case t.dimensions == 0 && t.schema == "" && (t.name == "numeric" || t.name == "inet" || t.name == "cidr"):
+		return "main"
+	}
+	return "extended"
+}
+
+// alterColumn plans a column that both sides have and that stays where it is.
+func (p *planner) alterColumn(table model.Name, o, n *model.Column) {
+	alter := "ALTER COLUMN " + ident(n.Name) + " "
+	add := func(ph phase, action, kind, severity, reason, hazard string) {
+		p.add(ph, p.columnStep(table, n, alter+action, kind, severity, reason, lockExclusive, hazard))
+	}
+	if o.Generated != nil && n.Generated == nil {
+		add(phaseDropExpressions, "DROP EXPRESSION", "drop_expression", diff.Destructive, "the column is declared without a generation expression", "the values stay and are no longer kept up to date")
+	} else if o.Generated != nil && o.Generated.Expression != n.Generated.Expression {
+		add(phaseAddGenerated, "SET EXPRESSION AS ("+n.Generated.Expression+")", "set_expression", diff.Warning, "the generation expression differs", hazardRewrite)
+	}
+	if o.Identity != nil && n.Identity == nil {
+		add(phaseRelease, "DROP IDENTITY", "drop_identity", diff.Destructive, "the column is declared without identity", "the position of its sequence is lost")
+	}
+	dropped := o.Default != "" && (n.Default == "" || p.freesSequence(o, n))
+	if dropped {
+		add(phaseRelease, "DROP DEFAULT", "drop_default", diff.Warning, "the default is not declared", "inserts that relied on it get NULL or fail")
+	}
+	retyped := p.alterType(table, o, n, dropped)
+	if n.Default != "" && !retyped && (dropped || o.Default != n.Default) {
+		add(phaseColumns, "SET DEFAULT "+n.Default, "set_default", diff.Warning, "the default differs", "")
+	}
+	switch {
+	case !o.NotNull && n.NotNull:
+		add(phaseColumns, "SET NOT NULL", "set_not_null", diff.Warning, "the column is declared NOT NULL", hazardExistingNull+"; "+hazardScanExcl)
+	case o.NotNull && !n.NotNull:
+		add(phaseColumns, "DROP NOT NULL", "drop_not_null", diff.Destructive, "the column is declared without NOT NULL", "NULL becomes possible")
+	}
+	p.alterIdentity(table, o, n)
+	before := *o
+	if o.Type != n.Type || o.Collation != n.Collation {
+		before.Storage, before.Compression = "", "" // a new type brings its own
+	}
+	p.columnExtras(table, &before, n)
+}
+
+// freesSequence reports whether a default that differs may hold back a sequence that goes.
+func (p *planner) freesSequence(o, n *model.Column) bool {
+	if o.Default == n.Default || !strings.Contains(o.Default, "nextval(") {
+		return false
+	}
+	for _, c := range p.diff.Sequences {
+		if c.New == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// alterType changes type and collation. A default is taken off before and put on after, because the server may not be able to convert
+// it; alterType reports whether it has set the declared default.
+func (p *planner) alterType(table model.Name, o, n *model.Column, dropped bool) bool {
+	if o.Type == n.Type && o.Collation == n.Collation {
+		return false
+	}
+	alter := "ALTER COLUMN " + ident(n.Name) + " "
+	action := alter + "TYPE " + n.Type
+	if n.Collation != "" {
+		action += " COLLATE " + n.Collation
+	}
+	action += p.using(o, n)
+	if o.Default != "" && !dropped {
+		action = alter + "DROP DEFAULT, " + action
+	}
+	if n.Default != "" {
+		action += ", " + alter + "SET DEFAULT " + n.Default
+	}
+	severity, hazard := diff.Warning, "may build indexes again; "+hazardRewrite
+	if o.Type != n.Type {
+		severity = diff.TypeChangeSeverity(o.Type, n.Type)
+	}
+	if severity == diff.Destructive {
+		hazard = hazardConversion + "; " + hazardRewrite
+	}
+	p.add(phaseAlterTypes, p.columnStep(table, n, action, "alter_type", severity, "the type or collation differs", lockExclusive, hazard))
+	return n.Default != ""
+}
+
+// using is how the values travel: by the server's implicit cast where nothing is lost, by an explicit cast where there is one, else
+// through their text.
+func (p *planner) using(o, n *model.Column) string {
+	if o.Type == n.Type || diff.Widens(o.Type, n.Type) {
+		return ""
+	}
+	from, to := parseType(o.Type), parseType(n.Type)
+	viaText := " USING " + ident(n.Name) + "::text" + strings.Repeat("[]", min(from.dimensions, 1)*min(to.dimensions, 1)) + "::" + n.Type
+	switch {
+	case p.isEnum(from) || p.isEnum(to):
+		return viaText
+	case p.castable(o.Type, n.Type):
+		return " USING " + ident(n.Name) + "::" + n.Type
+	}
+	return viaText
+}
+
+// isEnum reports whether a type is an enum of either side.
+func (p *planner) isEnum(t typeName) bool {
+	if t.schema == "" {
+		return false
+	}
+	name := model.Name{Schema: t.schema, Name: t.name}
+	for _, db := range []*model.Database{p.from, p.to, p.excluded} {
+		for i := range db.Enums {
+			if db.Enums[i].Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (p *planner) alterIdentity(table model.Name, o, n *model.Column) {
+	if n.Identity == nil {
+		return
+	}
+	alter := "ALTER COLUMN " + ident(n.Name) + " "
+	if o.Identity == nil {
+		p.add(phaseColumns, p.columnStep(table, n, alter+"ADD "+identitySQL(n.Type, n.Identity), "add_identity", diff.Warning, "the column is declared with identity", lockExclusive,
+			"the new sequence starts from its own start and not behind the existing values"))
+		return
+	}
+	var actions []string
+	if o.Identity.Always != n.Identity.Always {
+		actions = append(actions, "SET GENERATED "+identityKind(n.Identity))
+	}
+	// SET stands before every option of an identity.
+	options := sequenceOptions(n.Type, n.Identity.SequenceOptions, afterTypeChange(o.Type, n.Type, o.Identity.SequenceOptions))
+	for _, option := range []string{"INCREMENT", "MINVALUE", "MAXVALUE", "START", "CACHE", "NO CYCLE"} {
+		options = strings.Replace(options, option, "SET "+option, 1)
+	}
+	if !strings.Contains(options, "NO CYCLE") {
+		options = strings.Replace(options, "CYCLE", "SET CYCLE", 1)
+	}
+	if options != "" {
+		actions = append(actions, options)
+	}
+	if len(actions) > 0 {
+		p.add(phaseColumns, p.columnStep(table, n, alter+strings.Join(actions, " "), "alter_identity", diff.Warning, "the identity's options differ", lockExclusive, ""))
+	}
+}

@@ -1,0 +1,110 @@
+package postgres
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ptah-run/ptah/pkg/engine/diff"
+	"github.com/ptah-run/ptah/pkg/engine/model"
+	"github.com/ptah-run/ptah/pkg/plan"
+)
+
+func (p *planner) planSequences() {
+	for _, c := range p.diff.Sequences {
+		switch {
+		case c.Old == nil:
+			p.addSequence(phaseSequences, c.New, createSequenceSQL(c.New), "create_sequence", c.Severity(), "the sequence is declared and does not exist", "")
+		case c.New == nil && !p.goesWithOwner(c.Old):
+			p.addSequence(phaseDropSequences, c.Old, "DROP SEQUENCE "+qualified(c.Old.Name), "drop_sequence", c.Severity(), "the sequence exists and is not declared", "its position is lost")
+		case c.New != nil:
+			p.alterSequence(c)
+		}
+		if c.New != nil {
+			old := ""
+			if c.Old != nil {
+				old = c.Old.Comment
+			}
+			p.comment("SEQUENCE "+qualified(c.New.Name), ownerTable(c.New), display(c.New.Schema, c.New.Name.Name), old, c.New.Comment)
+		}
+	}
+	p.moveOwners()
+}
+
+func (p *planner) addSequence(ph phase, s *model.Sequence, sql, kind, severity, reason, hazard string) {
+	p.add(ph, step{table: ownerTable(s), Statement: plan.Statement{
+		SQL: sql, Severity: severity, Kind: kind, Object: display(s.Schema, s.Name.Name), Reason: reason, Hazard: hazard,
+	}})
+}
+
+func ownerTable(s *model.Sequence) model.Name {
+	if s.Owner == nil {
+		return model.Name{}
+	}
+	return s.Owner.Table
+}
+
+func (p *planner) alterSequence(c diff.SequenceChange) {
+	options := sequenceOptions(c.New.Type, c.New.SequenceOptions, afterTypeChange(c.Old.Type, c.New.Type, c.Old.SequenceOptions))
+	if c.Old.Type != c.New.Type {
+		options = strings.TrimSpace("AS " + c.New.Type + " " + options)
+	}
+	if options != "" {
+		p.addSequence(phaseSequences, c.New, "ALTER SEQUENCE "+qualified(c.New.Name)+" "+options, "alter_sequence", c.Severity(), "the sequence's options differ", "")
+	}
+}
+
+// afterTypeChange are the options once the type has changed: the server moves bounds that were the old type's own.
+func afterTypeChange(oldType, newType string, o model.SequenceOptions) *model.SequenceOptions {
+	was, is := defaultOptions(oldType, o.Increment), defaultOptions(newType, o.Increment)
+	if o.Max == was.Max {
+		o.Max = is.Max
+	}
+	if o.Min == was.Min {
+		o.Min = is.Min
+	}
+	return &o
+}
+
+// goesWithOwner reports whether a sequence vanishes with the column that owns it.
+func (p *planner) goesWithOwner(s *model.Sequence) bool {
+	return s.Owner != nil && p.columnGoes(*s.Owner)
+}
+
+// columnGoes reports whether the plan drops a column of the target, alone, with its table, or to build it again.
+func (p *planner) columnGoes(ref model.ColumnRef) bool {
+	if p.from.Table(ref.Table) == nil {
+		return false // not managed
+	}
+	t := p.to.Table(ref.Table)
+	return t == nil || t.Column(ref.Column) == nil || p.rebuilt[ref]
+}
+
+// moveOwners takes sequences that stay from owners that go, and gives every sequence the owner that it is declared with.
+func (p *planner) moveOwners() {
+	for i := range p.to.Sequences {
+		n := &p.to.Sequences[i]
+		var owner *model.ColumnRef
+		if j, ok := slices.BinarySearchFunc(p.from.Sequences, n.Name, func(s model.Sequence, k model.Name) int { return s.Name.Compare(k) }); ok {
+			owner = p.from.Sequences[j].Owner
+		}
+		if owner != nil && p.columnGoes(*owner) {
+			p.addSequence(phaseRelease, n, "ALTER SEQUENCE "+qualified(n.Name)+" OWNED BY NONE", "release_sequence", diff.Safe, "the sequence stays and its owner goes", "")
+			owner = nil
+		}
+		if sameOwner(owner, n.Owner) {
+			continue
+		}
+		to := "NONE"
+		if n.Owner != nil {
+			to = qualified(n.Owner.Table) + "." + ident(n.Owner.Column)
+		}
+		p.addSequence(phaseOwners, n, "ALTER SEQUENCE "+qualified(n.Name)+" OWNED BY "+to, "own_sequence", diff.Safe, "the sequence's owner differs", "")
+	}
+}
+
+func sameOwner(a, b *model.ColumnRef) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}

@@ -1,0 +1,251 @@
+package postgres
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ptah-run/ptah/pkg/engine/diff"
+	"github.com/ptah-run/ptah/pkg/engine/model"
+	"github.com/ptah-run/ptah/pkg/plan"
+)
+
+// phase orders statements: what others depend on goes last and comes first. Within a phase the order is that of the keys, or of the
+// table's columns, so that the same inputs give the same plan.
+type phase int
+
+const (
+	phaseRelease         phase = iota // defaults, identities and sequence owners that would hold something back
+	phaseDropForeignKeys              // before the keys and tables they point to
+	phaseDropTables
+	phaseDropIndexes
+	phaseDropConstraints
+	phaseDropExpressions
+	phaseDropGenerated // before the columns they are computed from
+	phaseDropColumns
+	phaseDropSequences
+	phaseDropEnumsEarly // only where something else takes the name
+	phaseRename
+	phaseSchemas
+	phaseEnums
+	phaseSequences
+	phaseTables
+	phaseAlterTypes
+	phaseAddColumns
+	phaseColumns
+	phaseAddGenerated
+	phaseOptions
+	phaseKeys
+	phaseIndexes
+	phaseChecks
+	phaseOwners
+	phaseForeignKeys // last, so that cycles work
+	phaseDropEnums
+	phaseComments
+	phaseDropSchemas
+	phaseCount
+)
+
+// planner turns a diff into statements. It is pure: the same inputs give the same statements.
+type planner struct {
+	from, to *model.Database // managed scope
+	excluded *model.Database // of the target: what the plan must leave alone, and may collide with
+	diff     *diff.Diff
+	major    int
+	// castable reports whether the server has a cast between two printed types that exist there.
+	castable func(from, to string) bool
+
+	phases [phaseCount][]step
+	// rebuilt are the columns that have to be dropped and added again; recreated are constraints and indexes that stay the same and
+	// have to be dropped and added again because of something else.
+	rebuilt   map[model.ColumnRef]bool
+	recreated map[partKey]bool
+}
+
+// partKey identifies a constraint or an index of a table.
+type partKey struct {
+	table model.Name
+	index bool
+	name  string
+}
+
+// step is a statement with the table it touches as a key.
+type step struct {
+	plan.Statement
+	table model.Name
+}
+
+func (p *planner) add(ph phase, s step) {
+	if s.table != (model.Name{}) {
+		s.Table = display(s.table.Schema, s.table.Name)
+	}
+	p.phases[ph] = append(p.phases[ph], s)
+}
+
+// display joins parts of a name for a person: no quotes, control characters escaped, at most 400 bytes.
+func display(parts ...string) string {
+	clean := make([]string, len(parts))
+	for i, part := range parts {
+		quoted := strconv.Quote(part)
+		clean[i] = part
+		if strings.Contains(quoted, `\`) && strings.ContainsFunc(part, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			clean[i] = quoted[1 : len(quoted)-1]
+		}
+	}
+	s := strings.Join(clean, ".")
+	const limit = 400
+	if len(s) > limit {
+		s = strings.ToValidUTF8(s[:limit], "") + "…"
+	}
+	return s
+}
+
+// plan returns the statements in order, or the refusal of what cannot be planned.
+func (p *planner) plan() ([]step, error) {
+	p.rebuilt, p.recreated = map[model.ColumnRef]bool{}, map[partKey]bool{}
+	if err := p.refuse(); err != nil {
+		return nil, err
+	}
+	p.findRebuilt()
+	p.findRecreated()
+	if err := p.refuseHeldBack(); err != nil {
+		return nil, err
+	}
+	p.planSchemas()
+	if err := p.planEnums(); err != nil {
+		return nil, err
+	}
+	p.planSequences()
+	p.planTables()
+	var out []step
+	for _, steps := range p.phases {
+		out = append(out, steps...)
+	}
+	if err := p.refuseFreshValues(out); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (p *planner) planSchemas() {
+	for _, c := range p.diff.Schemas {
+		switch {
+		case c.Old == nil:
+			p.add(phaseSchemas, step{Statement: plan.Statement{
+				SQL: "CREATE SCHEMA " + ident(c.New.Name), Severity: c.Severity(), Kind: "create_schema", Object: display(c.New.Name),
+				Reason: "the schema is declared and does not exist",
+			}})
+			p.comment("SCHEMA "+ident(c.New.Name), model.Name{}, display(c.New.Name), "", c.New.Comment)
+		case c.New == nil:
+			p.add(phaseDropSchemas, step{Statement: plan.Statement{
+				SQL: "DROP SCHEMA " + ident(c.Old.Name), Severity: c.Severity(), Kind: "drop_schema", Object: display(c.Old.Name),
+				Reason: "the schema exists and is not declared", Lock: lockExclusive, Hazard: "fails if anything is left in the schema",
+			}})
+		default:
+			p.comment("SCHEMA "+ident(c.New.Name), model.Name{}, display(c.New.Name), c.Old.Comment, c.New.Comment)
+		}
+	}
+}
+
+// Locks, as the server names them.
+const (
+	lockExclusive      = "ACCESS EXCLUSIVE"
+	lockShare          = "SHARE"
+	lockShareRow       = "SHARE ROW EXCLUSIVE"
+	lockShareUpdate    = "SHARE UPDATE EXCLUSIVE"
+	hazardRewrite      = "rewrites the table and its indexes while nobody can read or write it"
+	hazardScan         = "reads the whole table while nobody can write it"
+	hazardScanExcl     = "reads the whole table while nobody can read or write it"
+	hazardConversion   = "a value that the new type cannot hold stops the plan; others may be rounded or cut"
+	hazardLostRows     = "the rows are lost"
+	hazardLostValues   = "the values are lost"
+	hazardUnprotected  = "rows that the constraint would have refused become possible"
+	hazardExistingNull = "fails if a row holds NULL"
+	hazardDuplicates   = "fails if rows hold duplicates"
+	hazardRowsAgainst  = "fails if a row violates it"
+)
+
+// comment plans a comment that differs; target is what follows COMMENT ON.
+func (p *planner) comment(target string, table model.Name, object, old, comment string) {
+	if old == comment {
+		return
+	}
+	text := "NULL"
+	if comment != "" {
+		text = literal(comment)
+	}
+	p.add(phaseComments, step{table: table, Statement: plan.Statement{
+		SQL: "COMMENT ON " + target + " IS " + text, Severity: diff.Safe, Kind: "set_comment", Object: object,
+		Reason: "the comment differs", Lock: lockShareUpdate,
+	}})
+}
+
+func (p *planner) planEnums() error {
+	for _, c := range p.diff.Enums {
+		switch {
+		case c.Old == nil:
+			p.createEnum(c)
+		case c.New == nil:
+			ph := phaseDropEnums
+			if p.nameTaken(c.Old.Name) {
+				ph = phaseDropEnumsEarly
+			}
+			p.add(ph, step{Statement: plan.Statement{
+				SQL: "DROP TYPE " + qualified(c.Old.Name), Severity: c.Severity(), Kind: "drop_enum", Object: display(c.Old.Schema, c.Old.Name.Name),
+				Reason: "the enum exists and is not declared",
+			}})
+		default:
+			p.addValues(c)
+		}
+		if c.New != nil {
+			old := ""
+			if c.Old != nil {
+				old = c.Old.Comment
+			}
+			p.comment("TYPE "+qualified(c.New.Name), model.Name{}, display(c.New.Schema, c.New.Name.Name), old, c.New.Comment)
+		}
+	}
+	return nil
+}
+
+func (p *planner) createEnum(c diff.EnumChange) {
+	values := make([]string, len(c.New.Values))
+	for i, v := range c.New.Values {
+		values[i] = literal(v)
+	}
+	p.add(phaseEnums, step{Statement: plan.Statement{
+		SQL: "CREATE TYPE " + qualified(c.New.Name) + " AS ENUM (" + strings.Join(values, ", ") + ")", Severity: c.Severity(), Kind: "create_enum",
+		Object: display(c.New.Schema, c.New.Name.Name), Reason: "the enum is declared and does not exist",
+	}})
+}
+
+// addValues adds the missing values in their places: behind the value before them, or before the first old one.
+func (p *planner) addValues(c diff.EnumChange) {
+	for i, v := range c.New.Values {
+		if slices.Contains(c.Old.Values, v) {
+			continue
+		}
+		sql := "ALTER TYPE " + qualified(c.New.Name) + " ADD VALUE " + literal(v)
+		switch {
+		case i == 0 && len(c.Old.Values) > 0:
+			sql += " BEFORE " + literal(c.Old.Values[0])
+		case i > 0 && anyOf(c.New.Values[i+1:], c.Old.Values):
+			sql += " AFTER " + literal(c.New.Values[i-1])
+		}
+		p.add(phaseEnums, step{Statement: plan.Statement{
+			SQL: sql, Severity: diff.Safe, Kind: "add_enum_value", Object: display(c.New.Schema, c.New.Name.Name), Reason: "the value is declared and missing",
+			Hazard: "cannot be taken back without rebuilding the type",
+		}})
+	}
+}
+
+func anyOf(values, among []string) bool {
+	return slices.ContainsFunc(values, func(v string) bool { return slices.Contains(among, v) })
+}
+
+// nameTaken reports whether something else of the declared schema needs the name that a dropped enum has: types, tables and sequences
+// share one name space.
+func (p *planner) nameTaken(n model.Name) bool {
+	_, sequence := slices.BinarySearchFunc(p.to.Sequences, n, func(s model.Sequence, k model.Name) int { return s.Name.Compare(k) })
+	return sequence || p.to.Table(n) != nil
+}

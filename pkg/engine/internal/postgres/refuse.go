@@ -1,0 +1,181 @@
+package postgres
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ptah-run/ptah/pkg/engine/diff"
+	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
+	"github.com/ptah-run/ptah/pkg/engine/model"
+	"github.com/ptah-run/ptah/pkg/frame"
+)
+
+// maxNamed is how many objects a refusal names before it counts the rest.
+const maxNamed = 6
+
+// RefuseUnmodelled refuses what the model does not describe, by name.
+func RefuseUnmodelled(where string, d *model.Database) error {
+	if len(d.Unmodelled) == 0 {
+		return nil
+	}
+	names := make([]string, len(d.Unmodelled))
+	for i, o := range d.Unmodelled {
+		names[i] = nameObject(o)
+	}
+	return fault.New(frame.CodeUnsupportedObject, "%s has objects that Ptah does not manage yet: %s; exclude them, or remove them", where, enumerate(names))
+}
+
+func nameObject(o model.Object) string {
+	switch {
+	case o.Schema == "":
+		return fmt.Sprintf("%s %q", o.Kind, o.Name)
+	case o.Table != "" && o.Table != o.Name:
+		return fmt.Sprintf("%s %q of table %q.%q", o.Kind, o.Name, o.Schema, o.Table)
+	}
+	return fmt.Sprintf("%s %q.%q", o.Kind, o.Schema, o.Name)
+}
+
+func enumerate(names []string) string {
+	if len(names) <= maxNamed {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)
+}
+
+func refuseObject(format string, args ...any) error {
+	return fault.New(frame.CodeUnsupportedObject, format, args...)
+}
+
+// refuse names what differs and cannot be converged.
+func (p *planner) refuse() error {
+	if err := RefuseUnmodelled("the declared schema", p.to); err != nil {
+		return err
+	}
+	if err := RefuseUnmodelled("the database", p.from); err != nil {
+		return err
+	}
+	for _, c := range p.diff.Enums {
+		if err := p.refuseEnum(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *planner) refuseEnum(c diff.EnumChange) error {
+	switch {
+	case c.Old == nil:
+		return nil
+	case c.New == nil:
+		if p.nameTaken(c.Old.Name) && p.enumInUse(c.Old.Name) {
+			return refuseObject("enum %q.%q goes while something else takes its name and columns still have its type: rename it in a step of its own", c.Old.Schema, c.Old.Name.Name)
+		}
+		return nil
+	}
+	for _, v := range c.Old.Values {
+		if !slices.Contains(c.New.Values, v) {
+			return refuseObject("enum %q.%q loses the value %q: PostgreSQL cannot remove a value in place; declare a new enum and change the columns to it", c.New.Schema, c.New.Name.Name, v)
+		}
+	}
+	if !diff.Subsequence(c.Old.Values, c.New.Values) {
+		return refuseObject("enum %q.%q has its values in another order: PostgreSQL cannot reorder values in place; declare a new enum and change the columns to it", c.New.Schema, c.New.Name.Name)
+	}
+	return nil
+}
+
+// enumInUse reports whether a column that stays has the type on the target.
+func (p *planner) enumInUse(n model.Name) bool {
+	for i := range p.from.Tables {
+		t := &p.from.Tables[i]
+		for j := range t.Columns {
+			if hasType(&t.Columns[j], n) && !p.columnGoes(model.ColumnRef{Table: t.Name, Column: t.Columns[j].Name}) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func hasType(c *model.Column, n model.Name) bool {
+	t := parseType(c.Type)
+	return t.schema == n.Schema && t.name == n.Name
+}
+
+// refuseHeldBack names what an excluded table holds back: the plan never cascades.
+func (p *planner) refuseHeldBack() error {
+	for i := range p.excluded.Tables {
+		t := &p.excluded.Tables[i]
+		for j := range t.Constraints {
+			c := &t.Constraints[j]
+			if c.Kind == model.ForeignKey && p.referenceGoes(c.Reference) {
+				return refuseObject("foreign key %q of the excluded table %q.%q points to table %q.%q, which the plan would drop or change under it: the plan never cascades into what is excluded",
+					c.Name, t.Schema, t.Name.Name, c.Reference.Table.Schema, c.Reference.Table.Name)
+			}
+		}
+		for j := range t.Columns {
+			for _, e := range p.diff.Enums {
+				if e.New == nil && hasType(&t.Columns[j], e.Old.Name) {
+					return refuseObject("column %q of the excluded table %q.%q has the type of enum %q.%q, which the plan would drop: the plan never cascades into what is excluded",
+						t.Columns[j].Name, t.Schema, t.Name.Name, e.Old.Schema, e.Old.Name.Name)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (p *planner) referenceGoes(r *model.Reference) bool {
+	if p.from.Table(r.Table) == nil {
+		return false
+	}
+	for _, column := range r.Columns {
+		if p.columnGoes(model.ColumnRef{Table: r.Table, Column: column}) || p.columnMoves(r.Table, column) {
+			return true
+		}
+	}
+	return p.keyGoes(r)
+}
+
+// refuseFreshValues finds statements that use an enum value which the same plan adds: the server allows that only after a COMMIT.
+func (p *planner) refuseFreshValues(steps []step) error {
+	for _, c := range p.diff.Enums {
+		if c.Old == nil || c.New == nil {
+			continue
+		}
+		for _, v := range c.New.Values {
+			if slices.Contains(c.Old.Values, v) {
+				continue
+			}
+			for _, s := range steps {
+				if s.Kind != "add_enum_value" && s.Kind != "set_comment" && usesValue(s.SQL, c.New.Name, v) {
+					return refuseObject("enum %q.%q gains the value %q and %s uses it at once: PostgreSQL allows that only in a later transaction; publish the value first, then its use",
+						c.New.Schema, c.New.Name.Name, v, s.Object)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// usesValue errs on the side of yes: the text has the type's name and the value in a literal.
+func usesValue(sql string, enum model.Name, value string) bool {
+	if !mentions(sql)[enum.Name] {
+		return false
+	}
+	for i := 0; i < len(sql); {
+		switch sql[i] {
+		case '\'':
+			end := skipQuoted(sql, i)
+			if strings.Contains(sql[i:end], strings.Trim(literal(value), "'")) {
+				return true
+			}
+			i = end
+		case '"':
+			i = skipQuoted(sql, i)
+		default:
+			i++
+		}
+	}
+	return false
+}

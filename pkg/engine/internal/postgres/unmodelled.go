@@ -1,0 +1,120 @@
+package postgres
+
+import (
+	"fmt"
+	"strings"
+)
+
+// unmodelledQuery names everything that exists in the database and that the model does not describe, as (kind, schema, table, name).
+// Kinds are those of model.UnmodelledKinds. Ownership, privileges and large objects are no part of a schema and are not looked at.
+func unmodelledQuery(major int) string {
+	parts := append(relationParts(), constraintParts(major)...)
+	parts = append(parts, schemaParts()...)
+	parts = append(parts, databaseParts()...)
+	return strings.Join(parts, "\nUNION ALL\n")
+}
+
+// inSchema lists the rows of a catalog whose objects live in a schema.
+func inSchema(kind, catalog, prefix, condition string) string {
+	return fmt.Sprintf(`SELECT %s, n.nspname::text, '', o.%sname::text FROM %s o JOIN pg_namespace n ON n.oid = o.%snamespace
+ WHERE %s AND %s AND %s`, kind, prefix, catalog, prefix, condition, userSchema, notOwned(catalog, "o.oid"))
+}
+
+// outside lists the rows of a catalog whose objects belong to the database as a whole and were not there from the start.
+func outside(kind, catalog, name, condition string) string {
+	return fmt.Sprintf(`SELECT '%s', '', '', %s FROM %s o WHERE o.oid >= 16384 AND %s AND %s`, kind, name, catalog, condition, notOwned(catalog, "o.oid"))
+}
+
+// ofTable lists parts of tables: from must join the part to its table c and schema n.
+func ofTable(kind, name, from, condition string) string {
+	return fmt.Sprintf(`SELECT %s, n.nspname::text, c.relname::text, %s FROM %s JOIN pg_namespace n ON n.oid = c.relnamespace
+ WHERE %s AND %s AND %s`, kind, name, from, condition, userSchema, notOwned("pg_class", "c.oid"))
+}
+
+func relationParts() []string {
+	const anyTable = "c.relkind IN ('r', 'p', 'f')"
+	return []string{
+		inSchema(`CASE WHEN o.relispartition THEN 'partition' WHEN o.relkind = 'p' THEN 'partitioned table' WHEN o.relkind = 'f' THEN 'foreign table'
+  WHEN o.relkind = 'v' THEN 'view' WHEN o.relkind = 'm' THEN 'materialized view' WHEN o.relkind = 'c' THEN 'composite type'
+  WHEN o.relkind = 'S' THEN 'unlogged sequence' WHEN o.relpersistence = 'u' THEN 'unlogged table' WHEN o.reloftype <> 0 THEN 'typed table' ELSE 'inheritance child' END`,
+			"pg_class", "rel", `(o.relkind IN ('p', 'f', 'v', 'm', 'c') OR o.relkind = 'S' AND o.relpersistence = 'u'
+  AND NOT EXISTS (SELECT FROM pg_depend y WHERE y.classid = 'pg_class'::regclass AND y.objid = o.oid AND y.deptype = 'i')
+  OR o.relkind = 'r' AND (o.relispartition OR o.relpersistence = 'u' OR o.reloftype <> 0 OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = o.oid)))`),
+		ofTable("'row security'", "c.relname::text", "pg_class c", anyTable+" AND (c.relrowsecurity OR c.relforcerowsecurity)"),
+		ofTable("'replica identity'", "c.relname::text", "pg_class c", "c.relkind = 'r' AND c.relreplident <> 'd'"),
+		ofTable("'table access method'", "c.relname::text", "pg_class c JOIN pg_am am ON am.oid = c.relam", "c.relkind = 'r' AND am.amname <> 'heap'"),
+		ofTable("'tablespace'", "c.relname::text", "pg_class c", "c.relkind = 'r' AND c.reltablespace <> 0"),
+		ofTable("'tablespace'", "ic.relname::text", "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid", "c.relkind = 'r' AND ic.reltablespace <> 0"),
+		ofTable("'table option'", "c.relname::text", "pg_class c JOIN pg_class t ON t.oid = c.reltoastrelid", "c.relkind = 'r' AND t.reloptions IS NOT NULL"),
+		ofTable("'column statistics target'", "a.attname::text", "pg_attribute a JOIN pg_class c ON c.oid = a.attrelid", "c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped AND COALESCE(a.attstattarget, -1) <> -1"),
+		ofTable("'column options'", "a.attname::text", "pg_attribute a JOIN pg_class c ON c.oid = a.attrelid", "c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped AND a.attoptions IS NOT NULL"),
+		ofTable("'invalid index'", "ic.relname::text", "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid", "c.relkind = 'r' AND NOT (i.indisvalid AND i.indisready AND i.indislive)"),
+		ofTable("'clustered index'", "ic.relname::text", "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid", "c.relkind = 'r' AND i.indisclustered"),
+		ofTable("'index option'", "ic.relname::text", "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid JOIN pg_attribute a ON a.attrelid = ic.oid",
+			"c.relkind = 'r' AND a.attnum > 0 AND COALESCE(a.attstattarget, -1) <> -1"),
+		ofTable("'trigger'", "t.tgname::text", "pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid", "NOT t.tgisinternal AND t.tgconstraint = 0 AND "+notOwned("pg_trigger", "t.oid")),
+		ofTable("'constraint trigger'", "t.tgname::text", "pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid", "NOT t.tgisinternal AND t.tgconstraint <> 0 AND "+notOwned("pg_trigger", "t.oid")),
+		// A foreign key whose own triggers were switched off is not what its definition says.
+		ofTable("DISTINCT 'trigger'", "k.conname::text", "pg_trigger t JOIN pg_constraint k ON k.oid = t.tgconstraint JOIN pg_class c ON c.oid = t.tgrelid", "t.tgisinternal AND t.tgenabled <> 'O'"),
+		ofTable("'policy'", "p.polname::text", "pg_policy p JOIN pg_class c ON c.oid = p.polrelid", "true"),
+		ofTable("'rule'", "r.rulename::text", "pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class", "r.rulename <> '_RETURN'"),
+	}
+}
+
+func constraintParts(major int) []string {
+	const from = "pg_constraint k JOIN pg_class c ON c.oid = k.conrelid"
+	parts := []string{
+		ofTable("'exclusion constraint'", "k.conname::text", from, "k.contype = 'x' AND c.relkind IN ('r', 'p')"+temporal(major, false)),
+	}
+	if major >= 18 {
+		parts = append(parts,
+			ofTable("'not-enforced constraint'", "k.conname::text", from, "k.contype IN ('c', 'f') AND NOT k.conenforced AND c.relkind = 'r'"),
+			ofTable("'temporal constraint'", "k.conname::text", from, "k.contype IN ('p', 'u', 'f') AND k.conperiod AND c.relkind = 'r'"),
+			ofTable("'not-null constraint'", "k.conname::text", from, "k.contype = 'n' AND (NOT k.convalidated OR k.connoinherit) AND c.relkind = 'r'"))
+	}
+	return parts
+}
+
+func temporal(major int, want bool) string {
+	if major < 18 {
+		return ""
+	}
+	return fmt.Sprintf(" AND k.conperiod = %t", want)
+}
+
+func schemaParts() []string {
+	const implicit = `NOT EXISTS (SELECT FROM pg_depend y WHERE y.classid = 'pg_proc'::regclass AND y.objid = o.oid AND y.deptype = 'i')`
+	return []string{
+		strings.Replace(inSchema(`CASE o.prokind WHEN 'f' THEN 'function' WHEN 'p' THEN 'procedure' WHEN 'a' THEN 'aggregate' ELSE 'window function' END`,
+			"pg_proc", "pro", implicit), "o.proname::text", "o.proname || '(' || pg_get_function_identity_arguments(o.oid) || ')'", 1),
+		// Arrays, row types and multiranges come and go with what they are made of.
+		inSchema(`CASE o.typtype WHEN 'd' THEN 'domain' WHEN 'r' THEN 'range type' ELSE 'base type' END`, "pg_type", "typ",
+			`(o.typtype IN ('d', 'r') OR o.typtype IN ('b', 'p') AND o.typrelid = 0 AND NOT EXISTS (SELECT FROM pg_type e WHERE e.typarray = o.oid))`),
+		inSchema("'collation'", "pg_collation", "coll", "true"),
+		inSchema("'conversion'", "pg_conversion", "con", "true"),
+		inSchema("'operator'", "pg_operator", "opr", "true"),
+		inSchema("'operator class'", "pg_opclass", "opc", "true"),
+		inSchema("'operator family'", "pg_opfamily", "opf", "true"),
+		inSchema("'statistics'", "pg_statistic_ext", "stx", "true"),
+		inSchema("'text search configuration'", "pg_ts_config", "cfg", "true"),
+		inSchema("'text search dictionary'", "pg_ts_dict", "dict", "true"),
+		inSchema("'text search parser'", "pg_ts_parser", "prs", "true"),
+		inSchema("'text search template'", "pg_ts_template", "tmpl", "true"),
+	}
+}
+
+func databaseParts() []string {
+	return []string{
+		outside("extension", "pg_extension", "o.extname::text", "o.extname <> 'plpgsql'"),
+		outside("event trigger", "pg_event_trigger", "o.evtname::text", "true"),
+		outside("publication", "pg_publication", "o.pubname::text", "true"),
+		outside("foreign data wrapper", "pg_foreign_data_wrapper", "o.fdwname::text", "true"),
+		outside("foreign server", "pg_foreign_server", "o.srvname::text", "true"),
+		outside("language", "pg_language", "o.lanname::text", "true"),
+		outside("access method", "pg_am", "o.amname::text", "true"),
+		outside("cast", "pg_cast", "format_type(o.castsource, NULL) || ' AS ' || format_type(o.casttarget, NULL)", "true"),
+		outside("transform", "pg_transform", "format_type(o.trftype, NULL)", "true"),
+		`SELECT 'subscription', '', '', o.subname::text FROM pg_subscription o WHERE o.subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+		`SELECT DISTINCT 'security label', '', '', l.provider || ' on ' || l.objoid::text FROM pg_seclabel l`,
+	}
+}

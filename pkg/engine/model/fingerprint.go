@@ -1,0 +1,193 @@
+package model
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// fingerprintScheme versions the facts behind Fingerprint. It changes whenever the same database would yield other facts.
+const fingerprintScheme = "ptah.schema.facts.v1"
+
+// Fact is one statement about one object: which aspect has which value. Two databases are equal when their facts are.
+type Fact struct {
+	Kind   string
+	Schema string
+	Table  string
+	Name   string
+	Aspect string
+	Value  string
+}
+
+// Fingerprint names a state, "sha256:" + 64 hex digits: a hash over the scheme and the sorted, length-prefixed facts. The order of a
+// table's columns is no fact, because no ALTER can change it.
+func Fingerprint(d *Database) string {
+	facts := Facts(d)
+	encoded := make([]string, len(facts))
+	for i := range facts {
+		encoded[i] = facts[i].encode()
+	}
+	slices.Sort(encoded)
+	h := sha256.New()
+	write := func(s string) { _, _ = h.Write([]byte(prefixed(s))) } // a hash never fails to write
+	write(fingerprintScheme)
+	write(d.Dialect)
+	for _, e := range encoded {
+		write(e)
+	}
+	return "sha256:" + hex.EncodeToString(h.Sum(nil))
+}
+
+func (f Fact) encode() string { return list(f.Kind, f.Schema, f.Table, f.Name, f.Aspect, f.Value) }
+
+// list writes values so that no two lists share bytes.
+func list(values ...string) string {
+	var b strings.Builder
+	for _, v := range values {
+		b.WriteString(prefixed(v))
+	}
+	return b.String()
+}
+
+func prefixed(s string) string {
+	var n [8]byte
+	binary.BigEndian.PutUint64(n[:], uint64(len(s)))
+	return string(n[:]) + s
+}
+
+// Facts are everything that a model says, unordered.
+func Facts(d *Database) []Fact {
+	var c collector
+	for i := range d.Schemas {
+		c.object("schema", d.Schemas[i].Name, "", d.Schemas[i].Name)
+		c.add("comment", d.Schemas[i].Comment)
+	}
+	for i := range d.Enums {
+		e := &d.Enums[i]
+		c.object("enum", e.Schema, "", e.Name.Name)
+		c.add("values", list(e.Values...))
+		c.add("comment", e.Comment)
+	}
+	for i := range d.Sequences {
+		c.sequence(&d.Sequences[i])
+	}
+	for i := range d.Tables {
+		c.table(&d.Tables[i])
+	}
+	for _, o := range d.Unmodelled {
+		c.object("unmodelled "+o.Kind, o.Schema, o.Table, o.Name)
+	}
+	return c.facts
+}
+
+// collector gathers the facts of one object after another.
+type collector struct {
+	facts   []Fact
+	current Fact
+}
+
+// object starts an object; that it exists is a fact of its own.
+func (c *collector) object(kind, schema, table, name string) {
+	c.current = Fact{Kind: kind, Schema: schema, Table: table, Name: name}
+	c.facts = append(c.facts, c.current)
+}
+
+// add states an aspect; the empty value is its absence.
+func (c *collector) add(aspect, value string) {
+	if value == "" {
+		return
+	}
+	f := c.current
+	f.Aspect, f.Value = aspect, value
+	c.facts = append(c.facts, f)
+}
+
+func (c *collector) flag(aspect string, value bool) {
+	if value {
+		c.add(aspect, "true")
+	}
+}
+
+func (c *collector) options(o SequenceOptions) {
+	c.add("options", list(number(o.Start), number(o.Increment), number(o.Min), number(o.Max), number(o.Cache), strconv.FormatBool(o.Cycle)))
+}
+
+func number(n int64) string { return strconv.FormatInt(n, 10) }
+
+func (c *collector) sequence(s *Sequence) {
+	c.object("sequence", s.Schema, "", s.Name.Name)
+	c.add("type", s.Type)
+	c.options(s.SequenceOptions)
+	if s.Owner != nil {
+		c.add("owner", list(s.Owner.Table.Schema, s.Owner.Table.Name, s.Owner.Column))
+	}
+	c.add("comment", s.Comment)
+}
+
+func (c *collector) table(t *Table) {
+	c.object("table", t.Schema, "", t.Name.Name)
+	c.add("comment", t.Comment)
+	c.add("options", list(t.Options...))
+	for i := range t.Columns {
+		c.column(t, &t.Columns[i])
+	}
+	for i := range t.Constraints {
+		c.constraint(t, &t.Constraints[i])
+	}
+	for i := range t.Indexes {
+		c.index(t, &t.Indexes[i])
+	}
+}
+
+func (c *collector) column(t *Table, col *Column) {
+	c.object("column", t.Schema, t.Name.Name, col.Name)
+	c.add("type", col.Type)
+	c.add("collation", col.Collation)
+	c.flag("not null", col.NotNull)
+	c.add("default", col.Default)
+	if col.Identity != nil {
+		c.add("identity", strconv.FormatBool(col.Identity.Always))
+		c.options(col.Identity.SequenceOptions)
+	}
+	if col.Generated != nil {
+		c.add("generated", list(strconv.FormatBool(col.Generated.Virtual), col.Generated.Expression))
+	}
+	c.add("storage", col.Storage)
+	c.add("compression", col.Compression)
+	c.add("comment", col.Comment)
+}
+
+func (c *collector) constraint(t *Table, k *Constraint) {
+	c.object("constraint", t.Schema, t.Name.Name, k.Name)
+	c.add("kind", string(k.Kind))
+	c.add("columns", list(k.Columns...))
+	c.flag("deferrable", k.Deferrable)
+	c.flag("deferred", k.Deferred)
+	c.flag("not valid", k.NotValid)
+	c.add("include", list(k.Include...))
+	c.flag("nulls not distinct", k.NullsNotDistinct)
+	c.add("options", list(k.Options...))
+	if r := k.Reference; r != nil {
+		c.add("reference", list(r.Table.Schema, r.Table.Name, list(r.Columns...), strconv.FormatBool(r.MatchFull), r.OnUpdate, r.OnDelete, list(r.DeleteColumns...)))
+	}
+	c.add("expression", k.Expression)
+	c.flag("no inherit", k.NoInherit)
+	c.add("comment", k.Comment)
+}
+
+func (c *collector) index(t *Table, x *Index) {
+	c.object("index", t.Schema, t.Name.Name, x.Name)
+	c.add("method", x.Method)
+	c.flag("unique", x.Unique)
+	c.flag("nulls not distinct", x.NullsNotDistinct)
+	for i, k := range x.Keys {
+		c.add("key "+strconv.Itoa(i), list(k.Column, k.Expression, k.Collation, k.Opclass, k.Order))
+	}
+	c.add("include", list(x.Include...))
+	c.add("options", list(x.Options...))
+	c.add("predicate", x.Predicate)
+	c.add("comment", x.Comment)
+}

@@ -1,0 +1,118 @@
+package scope
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ptah-run/ptah/pkg/engine/model"
+)
+
+// Scope is the managed part of a database. The zero Scope manages everything.
+type Scope struct {
+	patterns  []string
+	selectors []selector
+}
+
+// Parse reads exclude selectors; an item may hold several, separated by commas. Patterns are sorted and unique afterwards.
+func Parse(items []string) (Scope, error) {
+	var patterns []string
+	for _, item := range items {
+		for _, p := range splitList(item) {
+			patterns = append(patterns, strings.TrimSpace(p))
+		}
+	}
+	slices.Sort(patterns)
+	s := Scope{patterns: slices.Compact(patterns)}
+	for _, p := range s.patterns {
+		sel, err := parseSelector(p)
+		if err != nil {
+			return Scope{}, fmt.Errorf("exclude selector %q %w", p, err)
+		}
+		s.selectors = append(s.selectors, sel)
+	}
+	return s, nil
+}
+
+// splitList cuts at commas outside of quotes.
+func splitList(item string) []string {
+	var out []string
+	quoted, start := false, 0
+	for i := range len(item) {
+		switch item[i] {
+		case '"':
+			quoted = !quoted
+		case ',':
+			if !quoted {
+				out = append(out, item[start:i])
+				start = i + 1
+			}
+		}
+	}
+	return append(out, item[start:])
+}
+
+// Patterns are the selectors, sorted and unique.
+func (s Scope) Patterns() []string { return slices.Clone(s.patterns) }
+
+// SchemaItself is the selector that keeps a schema out of the managed scope without its contents.
+func SchemaItself(name string) string {
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"[type=schema]`
+}
+
+func (s Scope) excludes(kind, schema, name string) bool {
+	return slices.ContainsFunc(s.selectors, func(sel selector) bool { return sel.matches(kind, schema, name) })
+}
+
+func (s Scope) excludesTable(n model.Name) bool { return s.excludes(model.KindTable, n.Schema, n.Name) }
+
+// Split cuts a database into its managed and its excluded part; both are normalised when the database is. Nothing is copied deeply.
+func (s Scope) Split(d *model.Database) (managed, excluded *model.Database) {
+	managed, excluded = model.New(d.Dialect), model.New(d.Dialect)
+	managed.Schemas, excluded.Schemas = partition(d.Schemas, func(x *model.Schema) bool {
+		return slices.ContainsFunc(s.selectors, func(sel selector) bool { return sel.matchesSchema(x.Name) })
+	})
+	managed.Enums, excluded.Enums = partition(d.Enums, func(x *model.Enum) bool {
+		return s.excludes(model.KindEnum, x.Schema, x.Name.Name)
+	})
+	managed.Sequences, excluded.Sequences = partition(d.Sequences, func(x *model.Sequence) bool {
+		return s.excludes(model.KindSequence, x.Schema, x.Name.Name) || x.Owner != nil && s.excludesTable(x.Owner.Table)
+	})
+	managed.Tables, excluded.Tables = partition(d.Tables, func(x *model.Table) bool { return s.excludesTable(x.Name) })
+	managed.Unmodelled, excluded.Unmodelled = partition(d.Unmodelled, func(x *model.Object) bool {
+		return s.excludes(x.Kind, x.Schema, x.Name) || x.Table != "" && s.excludesTable(model.Name{Schema: x.Schema, Name: x.Table})
+	})
+	return managed, excluded
+}
+
+func partition[T any](items []T, excluded func(*T) bool) (in, out []T) {
+	for i := range items {
+		if excluded(&items[i]) {
+			out = append(out, items[i])
+		} else {
+			in = append(in, items[i])
+		}
+	}
+	return in, out
+}
+
+// Inhabited lists the schemas that objects of a database live in, sorted.
+func Inhabited(d *model.Database) []string {
+	var names []string
+	for i := range d.Enums {
+		names = append(names, d.Enums[i].Schema)
+	}
+	for i := range d.Sequences {
+		names = append(names, d.Sequences[i].Schema)
+	}
+	for i := range d.Tables {
+		names = append(names, d.Tables[i].Schema)
+	}
+	for _, o := range d.Unmodelled {
+		if o.Schema != "" {
+			names = append(names, o.Schema)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
