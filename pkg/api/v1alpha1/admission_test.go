@@ -61,7 +61,7 @@ func serveMutation(t *testing.T, spec v1alpha1.PtahSchemaApprovalSpec) {
 		Webhooks: []admissionv1.MutatingWebhook{{
 			Name: "mapproval.example.com", FailurePolicy: &fail, SideEffects: &none, TimeoutSeconds: &second,
 			AdmissionReviewVersions: []string{"v1"}, ObjectSelector: &metav1.LabelSelector{MatchLabels: completeMe},
-			ClientConfig:            admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Name: "w", Namespace: "default", Path: &path}},
+			ClientConfig: admissionv1.WebhookClientConfig{Service: &admissionv1.ServiceReference{Name: "w", Namespace: "default", Path: &path}},
 			Rules: []admissionv1.RuleWithOperations{{
 				Operations: []admissionv1.OperationType{admissionv1.Create},
 				Rule:       admissionv1.Rule{APIGroups: []string{v1alpha1.GroupName}, APIVersions: []string{"*"}, Resources: []string{"ptahschemaapprovals"}},

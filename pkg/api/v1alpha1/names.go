@@ -72,6 +72,32 @@ const (
 	ArtifactBuildRunAnnotation    = "io.stokaro.ptah.build-run"
 )
 
+// Annotations that the chart puts on both admission configurations: the identity of the release, and what it pins.
+const (
+	ReleaseNameAnnotation           = GroupName + "/release-name"
+	ReleaseNamespaceAnnotation      = GroupName + "/release-namespace"
+	CoordinationNamespaceAnnotation = GroupName + "/coordination-namespace"
+	LeaderElectionAnnotation        = GroupName + "/leader-election" // "true" or "false"
+	LeaderElectionIDAnnotation      = GroupName + "/leader-election-id"
+	ReleaseSequenceAnnotation       = GroupName + "/release-sequence" // on Chart.yaml and the manager Deployment
+)
+
+// Label of the Secrets that the chart makes, and its values.
+const (
+	PurposeLabel              = GroupName + "/purpose"
+	PurposeWebhookCertificate = "webhook-certificate"
+)
+
+// Entries of the admission configurations, and the paths that serve them.
+const (
+	MutateApprovalEntry   = "mapproval." + GroupName
+	ValidateApprovalEntry = "vapproval." + GroupName
+	ValidatePodEntry      = "vpodintent." + GroupName
+	MutateApprovalPath    = "/mutate-approval"
+	ValidateApprovalPath  = "/validate-approval"
+	ValidatePodPath       = "/validate-pod"
+)
+
 // Job-name prefixes reserved for operations; Pod admission matches them. A name is prefix + resource name (cut) + "-" + 16 hex.
 const (
 	ResolveJobPrefix          = "ptah-resolve-"
