@@ -32,6 +32,8 @@ func ofTable(kind, name, from, condition string) string {
 }
 
 func relationParts() []string {
+	// Servers since the minor releases of late 2026 keep an internal attribute version among the options.
+	const columnOptions = "c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped AND EXISTS (SELECT FROM unnest(a.attoptions) o WHERE o NOT LIKE 'pg\\_attver=%')"
 	const anyTable = "c.relkind IN ('r', 'p', 'f')"
 	return []string{
 		inSchema(`CASE WHEN o.relispartition THEN 'partition' WHEN o.relkind = 'p' THEN 'partitioned table' WHEN o.relkind = 'f' THEN 'foreign table'
@@ -47,7 +49,7 @@ func relationParts() []string {
 		ofTable("'tablespace'", "ic.relname::text", "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid", "c.relkind = 'r' AND ic.reltablespace <> 0"),
 		ofTable("'table option'", "c.relname::text", "pg_class c JOIN pg_class t ON t.oid = c.reltoastrelid", "c.relkind = 'r' AND t.reloptions IS NOT NULL"),
 		ofTable("'column statistics target'", "a.attname::text", "pg_attribute a JOIN pg_class c ON c.oid = a.attrelid", "c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped AND COALESCE(a.attstattarget, -1) <> -1"),
-		ofTable("'column options'", "a.attname::text", "pg_attribute a JOIN pg_class c ON c.oid = a.attrelid", "c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped AND a.attoptions IS NOT NULL"),
+		ofTable("'column options'", "a.attname::text", "pg_attribute a JOIN pg_class c ON c.oid = a.attrelid", columnOptions),
 		ofTable("'invalid index'", "ic.relname::text", "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid", "c.relkind = 'r' AND NOT (i.indisvalid AND i.indisready AND i.indislive)"),
 		ofTable("'clustered index'", "ic.relname::text", "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid", "c.relkind = 'r' AND i.indisclustered"),
 		ofTable("'index option'", "ic.relname::text", "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid JOIN pg_attribute a ON a.attrelid = ic.oid",
