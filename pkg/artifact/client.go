@@ -28,7 +28,7 @@ const (
 	retryMaxWait    = 2 * time.Second
 	maxRedirects    = 5
 	maxReferrerPage = 16
-	transfers       = 6 // layers under way at once
+	transfers       = 6       // layers under way at once
 	maxManifest     = 4 << 20 // bytes
 	defaultAgent    = "ptah"
 )

@@ -88,6 +88,10 @@ func cause(ctx context.Context, err error) (frame.Code, string) {
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
 		return frame.CodeRegistryUnauthorized, "the registry asks for credentials and none were given"
 	}
+	// The library has no typed error for a token where a password is asked; its text is read, not passed on.
+	if strings.Contains(err.Error(), "missing username or password") {
+		return frame.CodeRegistryUnauthorized, "the registry asks for user name and password, and only a token was given"
+	}
 	var answer *errcode.ErrorResponse
 	if errors.As(err, &answer) {
 		return causeOfStatus(answer)

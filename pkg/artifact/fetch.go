@@ -162,8 +162,12 @@ func (s *stage) publish() error {
 	if err := os.Chmod(s.temporary, 0o755); err != nil { //nolint:gosec // read by the next container, which may be another user
 		return writeFailed(".")
 	}
+	// Rename does not replace a directory; removing it works for an empty one only, so nothing of anybody's can get lost.
+	if err := os.Remove(s.target); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return refuse(frame.CodeConfigurationInvalid, "writing the artifact: the target directory is not empty any more, or is a mount point")
+	}
 	if err := os.Rename(s.temporary, s.target); err != nil {
-		return refuse(frame.CodeConfigurationInvalid, "writing the artifact: the target directory cannot be put in place (it exists, or is a mount point)")
+		return refuse(frame.CodeConfigurationInvalid, "writing the artifact: the target directory cannot be put in place")
 	}
 	return nil
 }

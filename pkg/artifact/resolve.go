@@ -2,10 +2,12 @@ package artifact
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
+	"oras.land/oras-go/v2/errdef"
 	"oras.land/oras-go/v2/registry/remote"
 
 	"github.com/ptah-run/ptah/pkg/frame"
@@ -124,16 +126,40 @@ var signatureTypes = []string{
 	"application/vnd.cncf.notary.signature", // notation, JWS and COSE envelopes alike
 }
 
+// maxReferrersRead bounds how many referrers are looked into.
+const maxReferrersRead = 32
+
 // signed reports whether a signature is attached as a referrer. Registries without the referrers API are read by the tag schema.
 func signed(ctx context.Context, repo *remote.Repository, artifact ocispec.Descriptor) (bool, error) {
+	var unclear []ocispec.Descriptor
 	found := false
 	err := repo.Referrers(ctx, artifact, "", func(referrers []ocispec.Descriptor) error {
 		for _, r := range referrers {
-			if slices.Contains(signatureTypes, r.ArtifactType) {
+			switch {
+			case slices.Contains(signatureTypes, r.ArtifactType):
 				found = true
+			case r.ArtifactType == "" || r.ArtifactType == ocispec.MediaTypeEmptyJSON:
+				unclear = append(unclear, r)
 			}
 		}
 		return nil
 	})
-	return found, err
+	if found || err != nil {
+		return found, err
+	}
+	// Some registries list the media type of the (empty) config instead of the artifact type; the referrer itself knows.
+	for _, r := range unclear[:min(len(unclear), maxReferrersRead)] {
+		m, err := readManifest(ctx, repo, Reference{Host: repo.Reference.Registry, Repository: repo.Reference.Repository, Digest: r.Digest.String()})
+		var refused *Error
+		switch {
+		case errors.As(err, &refused), errors.Is(err, errdef.ErrNotFound):
+			continue // a referrer that cannot be read is no signature
+		case err != nil:
+			return false, err
+		}
+		if subject := m.content.Subject; subject != nil && subject.Digest == artifact.Digest && slices.Contains(signatureTypes, m.artifactType()) {
+			return true, nil
+		}
+	}
+	return false, nil
 }
