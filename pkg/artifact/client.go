@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"net"
 	"net/http"
 	"time"
@@ -117,17 +118,16 @@ func httpClient(roots *x509.CertPool) *http.Client {
 // retryable repeats what a moment may cure: a lost connection, a dial that timed out, 408, 429 and 5xx. A registry that accepted the
 // connection and then said nothing is not asked again: three such waits would look like a hang.
 func retryable(resp *http.Response, err error) (bool, error) {
-	if err != nil && !isDialTimeout(err) {
-		if t, ok := err.(net.Error); ok && t.Timeout() { //nolint:errorlint // the transport returns it unwrapped, as the default predicate expects
-			return false, err
-		}
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() && !isDial(err) {
+		return false, err
 	}
 	return retry.DefaultPredicate(resp, err)
 }
 
-func isDialTimeout(err error) bool {
-	op, ok := err.(*net.OpError) //nolint:errorlint // the transport returns a dial error unwrapped
-	return ok && op.Op == "dial" && op.Timeout()
+func isDial(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
 }
 
 // checkRedirect never lets a request leave TLS. The Authorization header is dropped by the registry client whenever a redirect leaves
