@@ -3,12 +3,14 @@ package charts_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -38,7 +40,10 @@ func required() []string {
 func helm(t *testing.T, args ...string) (string, error) {
 	t.Helper()
 	home := t.TempDir()
-	cmd := exec.CommandContext(t.Context(), helmBinary(t), args...)
+	// Cleanups run helm too, when the test's own context is over.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, helmBinary(t), args...)
 	cmd.Env = append(slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "KUBECONFIG=") }),
 		"HELM_CACHE_HOME="+home, "HELM_CONFIG_HOME="+home, "HELM_DATA_HOME="+home)
 	var stdout, stderr bytes.Buffer

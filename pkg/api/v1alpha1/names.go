@@ -88,14 +88,11 @@ const (
 	PurposeWebhookCertificate = "webhook-certificate"
 )
 
-// Entries of the admission configurations, and the paths that serve them.
+// Entries of the admission configurations.
 const (
 	MutateApprovalEntry   = "mapproval." + GroupName
 	ValidateApprovalEntry = "vapproval." + GroupName
 	ValidatePodEntry      = "vpodintent." + GroupName
-	MutateApprovalPath    = "/mutate-approval"
-	ValidateApprovalPath  = "/validate-approval"
-	ValidatePodPath       = "/validate-pod"
 )
 
 // Job-name prefixes reserved for operations; Pod admission matches them. A name is prefix + resource name (cut) + "-" + 16 hex.
