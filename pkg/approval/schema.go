@@ -55,7 +55,7 @@ func Judge(in Input, a *v1alpha1.PtahSchemaApproval) Verdict {
 		Bindings:         schemaMembers(a.Spec.SchemaPlanBindings),
 		Plan:             planFacts(in.Plan),
 		Live:             live(in),
-		NotWaiting:       notWaiting(in.Stage, in.Schema),
+		NotWaiting:       notWaiting(in),
 	}
 	if p := in.Schema.Status.Plan; p != nil {
 		c.Current, c.CurrentFinger = v1alpha1.ObjectRef{Name: p.Name, UID: p.UID}, p.Fingerprint
@@ -214,7 +214,8 @@ func Required(p v1alpha1.SchemaPolicy, destructive bool) Demand {
 }
 
 // notWaiting says why a schema takes no approval at this stage; the zero Verdict when it does.
-func notWaiting(stage Stage, s *v1alpha1.PtahSchema) Verdict {
+func notWaiting(in Input) Verdict {
+	s := in.Schema
 	refused := func(reason v1alpha1.ConditionReason, format string, args ...any) Verdict {
 		return Verdict{Refused, reason, fmt.Sprintf(format, args...)}
 	}
@@ -222,7 +223,7 @@ func notWaiting(stage Stage, s *v1alpha1.PtahSchema) Verdict {
 		return refused(v1alpha1.ReasonPlanNoLongerCurrent, "the schema is being deleted")
 	}
 	if p := s.Status.Plan; p != nil {
-		switch Required(s.Spec.Policy, p.Destructive) {
+		switch Required(s.Spec.Policy, p.Destructive || (in.Plan != nil && in.Plan.Spec.Destructive)) {
 		case Disabled:
 			return refused(v1alpha1.ReasonApplyDisabled, "spec.policy.apply is Never: plans are recorded and never run")
 		case Disallowed:
@@ -231,7 +232,7 @@ func notWaiting(stage Stage, s *v1alpha1.PtahSchema) Verdict {
 			return refused(v1alpha1.ReasonNotRequired, "spec.policy.apply is Always and the plan is not destructive: it needs no approval")
 		}
 	}
-	if stage == Claim || stage == Dispatch {
+	if in.Stage == Claim || in.Stage == Dispatch {
 		return Verdict{}
 	}
 	op := s.Status.ActiveOperation
