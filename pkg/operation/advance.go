@@ -55,7 +55,14 @@ func holdLease(s *Snapshot, d Durable, c Claim) Step {
 	if running {
 		return nil // stolen: nothing to hold, but the run is still supervised to its end
 	}
-	return waitUntil(s, s.Lease.Value.expiresAt(), contentionWait, "another operation holds the database Lease")
+	return contend(s, c.Realm)
+}
+
+// contend waits for a realm that somebody else holds. Leases are not watched.
+func contend(s *Snapshot, realm string) Step {
+	w := waitUntil(s, s.Lease.Value.expiresAt(), contentionWait, "another operation holds the database Lease")
+	w.Realm = realm
+	return w
 }
 
 func renewal(s *Snapshot, realm, holder string, seconds int32) Step {
@@ -90,13 +97,19 @@ func dispatchAgain(s *Snapshot, d Durable, c Claim) Step {
 		}
 		return seen(s, d, c)
 	}
-	if step := heldBack(s, c); step != nil {
-		if !s.Family.Settled(Turn{Kind: TurnTrouble, Claim: c, Detail: s.Refusal.Message}) {
-			return trouble(s, d, c, s.Refusal.Message)
-		}
+	if step := refusedEffect(s, d, c); step != nil {
 		return step
 	}
 	return CreateJob{Claim: c}
+}
+
+// refusedEffect says what the API server refused, once, and waits before the effect is tried again.
+func refusedEffect(s *Snapshot, d Durable, c Claim) Step {
+	step := heldBack(s, c)
+	if step != nil && !s.Family.Settled(Turn{Kind: TurnTrouble, Claim: c, Detail: s.Refusal.Message}) {
+		return trouble(s, d, c, s.Refusal.Message)
+	}
+	return step
 }
 
 // dispatchOnce leads a mutating claim over its one-shot boundary.

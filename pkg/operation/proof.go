@@ -69,7 +69,7 @@ func keepProofLease(s *Snapshot, d Durable, p Proof) Step {
 	case leaseFree:
 		return AcquireLease{Realm: p.Realm, Holder: p.OperationID, Epoch: "v1-" + s.Nonce, Seconds: p.LeaseSeconds}
 	}
-	return waitUntil(s, s.Lease.Value.expiresAt(), contentionWait, "another operation holds the database Lease")
+	return contend(s, p.Realm)
 }
 
 // quietApply makes sure that no Pod of the Apply executes: one that appeared late holds a proof back, and voids one in flight.

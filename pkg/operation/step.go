@@ -49,10 +49,9 @@ type (
 	ScheduleCleanup struct{ JobName, JobUID string }
 	// ReadResult starts reading a container's log with a deadline of its own, off the reconcile path.
 	ReadResult struct {
-		Claim     Claim
-		Pod       Pod
-		Deadline  time.Duration
-		Attempted bool // an earlier read of the same log ran into its deadline or failed
+		Claim Claim
+		Pod   Pod
+		Notes []Note // an earlier read of the same log ran into its deadline
 	}
 	// PublishPlan stores the plan of a Plan result under its fingerprint's name and reads it back; repeating it is harmless.
 	PublishPlan struct{ Plan any }
@@ -67,6 +66,7 @@ type (
 	Wait struct {
 		Until  time.Time
 		Reason string // for the log
+		Realm  string // whose Lease is awaited; a release in this process ends the wait early
 	}
 )
 

@@ -1,5 +1,14 @@
 package operation
 
+import (
+	"time"
+
+	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
+)
+
+// podPatience is how long a Job may have no Pod before somebody asks why.
+const podPatience = 6 * time.Second
+
 // supervise watches a created Job by its UID until its outcome can be told, and accounts for it.
 func supervise(s *Snapshot, d Durable, c Claim) Step {
 	j := s.Job
@@ -26,7 +35,19 @@ func running(s *Snapshot, d Durable, c Claim) Step {
 			text = p.Trouble
 		}
 	}
-	return trouble(s, d, c, text)
+	step := trouble(s, d, c, text)
+	look := s.Job.Value.Created.Add(podPatience)
+	if w, pausing := step.(Wait); pausing && text == "" && s.Pods.State == Absent && s.Now.Before(look) {
+		return waitUntil(s, minTime(w.Until, look), podPatience, w.Reason)
+	}
+	return step
+}
+
+func minTime(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // account reads the result of a terminal Job. Its Pods must have stopped: a Job can end before its Pod does.
@@ -93,7 +114,11 @@ func readResult(s *Snapshot, c Claim, p Pod) Step {
 		if s.Now.Before(again) && !s.Result.At.After(s.Now) {
 			return waitUntil(s, again, resultRetry, "the result could not be read")
 		}
-		return ReadResult{Claim: c, Pod: p, Attempted: true}
+		step := ReadResult{Claim: c, Pod: p}
+		if s.Result.State == ResultTimedOut {
+			step.Notes = []Note{{Event: v1alpha1.EventResultReadTimedOut, Warning: true, Message: "reading the result of Job " + c.JobName + " took too long; it is read again"}}
+		}
+		return step
 	}
 	return nil
 }
@@ -106,7 +131,7 @@ func conclude(s *Snapshot, d Durable, c Claim, ev Evidence) Step {
 		return ReadFresh{Parts: j.Need}
 	}
 	if j.Publish != nil {
-		if step := heldBack(s, c); step != nil {
+		if step := refusedEffect(s, d, c); step != nil {
 			return step
 		}
 		return PublishPlan{Plan: j.Publish}

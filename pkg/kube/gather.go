@@ -1,0 +1,318 @@
+package kube
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
+	"github.com/ptah-run/ptah/pkg/operation"
+	"github.com/ptah-run/ptah/pkg/realm"
+	"github.com/ptah-run/ptah/pkg/schema"
+)
+
+// Pass is one look at one PtahSchema: the snapshot that is decided on, and what reading more of it needs.
+type Pass struct {
+	Key      Key
+	Schema   *v1alpha1.PtahSchema
+	View     *schema.View
+	Snapshot operation.Snapshot
+
+	world *World
+	job   *batchv1.Job // as it was seen, for judging its Pods
+}
+
+// Gather takes a first look, from the caches. The second result is false where the schema is gone.
+func (w *World) Gather(ctx context.Context, k Key) (*Pass, bool, error) {
+	s, fresh, err := w.latest(ctx, k)
+	if err != nil || s == nil {
+		return nil, false, err
+	}
+	p := &Pass{Key: k, world: w}
+	p.adopt(s, fresh)
+	p.recall()
+	p.cachedJob(ctx)
+	p.cachedApprovals(ctx)
+	p.census(ctx, w.Cached, false)
+	return p, true, nil
+}
+
+// latest is the newest version of the schema that this process knows of.
+func (w *World) latest(ctx context.Context, k Key) (*v1alpha1.PtahSchema, bool, error) {
+	var written client.Object
+	direct := false
+	w.Memory.with(k, func(r *recollection) { written, direct = r.object, r.direct })
+	reader := w.Cached
+	if direct {
+		reader = w.Direct
+	}
+	s := &v1alpha1.PtahSchema{}
+	err := reader.Get(ctx, k.NamespacedName, s)
+	if apierrors.IsNotFound(err) {
+		w.Memory.Forget(k)
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("reading schema %s: %w", k.NamespacedName, err)
+	}
+	if ours, ok := written.(*v1alpha1.PtahSchema); ok && !direct && ours.UID == s.UID && newer(ours.ResourceVersion, s.ResourceVersion) {
+		return ours.DeepCopy(), false, nil
+	}
+	return s, direct, nil
+}
+
+// adopt makes a version of the schema the one that the pass is about.
+func (p *Pass) adopt(s *v1alpha1.PtahSchema, fresh bool) {
+	w := p.world
+	p.Schema = s
+	if p.View == nil {
+		p.View = &schema.View{Now: w.Clock(), Nonce: w.Nonce(), Identity: w.Settings.Identity}
+	}
+	p.View.Schema = s
+	p.Snapshot.Now, p.Snapshot.Nonce, p.Snapshot.Family = p.View.Now, p.View.Nonce, p.View
+	p.Snapshot.StateVersion = int64(w.Settings.Identity.ControllerStateVersion)
+	p.Snapshot.Resource = operation.Resource{
+		UID: string(s.UID), Generation: s.Generation, Fresh: fresh, Deleting: s.DeletionTimestamp != nil,
+		Finalizer: hasFinalizer(s, v1alpha1.SchemaFinalizer), Suspended: s.Spec.Suspend,
+	}
+}
+
+func hasFinalizer(o client.Object, name string) bool {
+	for _, f := range o.GetFinalizers() {
+		if f == name {
+			return true
+		}
+	}
+	return false
+}
+
+// recall brings in what this process remembers. A resource made again under the same name starts with nothing.
+func (p *Pass) recall() {
+	p.world.Memory.with(p.Key, func(r *recollection) {
+		if r.uid != p.Schema.UID {
+			*r = recollection{uid: p.Schema.UID, object: r.object}
+		}
+		p.Snapshot.Permit, p.Snapshot.Refusal = r.permit, r.refusal
+		op := p.Schema.Status.ActiveOperation
+		if op == nil {
+			r.published, r.result, r.job = nil, operation.Result{}, nil
+			return
+		}
+		if r.result.ClaimID == op.ID {
+			p.Snapshot.Result = r.result
+		}
+		if r.forClaim == op.ID {
+			p.View.Published = r.published
+		}
+		if r.job != nil && r.job.Name == op.JobName {
+			p.job = r.job
+		}
+	})
+}
+
+// cachedJob looks the claim's Job and its Pods up in the caches.
+func (p *Pass) cachedJob(ctx context.Context) {
+	op := p.Schema.Status.ActiveOperation
+	if op == nil {
+		return
+	}
+	job := &batchv1.Job{}
+	err := p.world.Cached.Get(ctx, types.NamespacedName{Namespace: p.Schema.Namespace, Name: op.JobName}, job)
+	switch {
+	case err == nil && (p.job == nil || p.job.UID != job.UID || !newer(p.job.ResourceVersion, job.ResourceVersion)):
+		p.job = job
+	case err != nil && !apierrors.IsNotFound(err):
+		p.Snapshot.Job.State = operation.Unknown
+		return
+	}
+	if p.job == nil {
+		p.Snapshot.Job.State = operation.Absent
+		return
+	}
+	p.seeJob(ctx, false)
+	p.pods(ctx, p.world.Cached, false)
+}
+
+func (p *Pass) seeJob(ctx context.Context, fresh bool) {
+	mismatch := schema.MatchJob(p.Schema, p.job)
+	facts := jobFacts(p.job, mismatch)
+	if !facts.Terminal {
+		facts.Trouble = p.world.jobTrouble(ctx, p.job, p.View.Now)
+	}
+	p.Snapshot.Job = operation.Known[operation.Job]{State: operation.Present, Fresh: fresh, Value: facts}
+}
+
+// pods lists what the claim's Job owns, by its UID: labels can be copied, an owner cannot be shared.
+func (p *Pass) pods(ctx context.Context, reader client.Reader, fresh bool) {
+	if p.job == nil {
+		p.Snapshot.Pods = operation.Known[[]operation.Pod]{State: operation.Absent, Fresh: fresh}
+		return
+	}
+	owned, err := p.world.ownedPods(ctx, reader, fresh, p.Schema.Namespace, p.job.Name, p.job.UID)
+	if err != nil {
+		p.Snapshot.Pods = operation.Known[[]operation.Pod]{State: operation.Unknown, Fresh: fresh}
+		return
+	}
+	facts := make([]operation.Pod, 0, len(owned))
+	for i := range owned {
+		facts = append(facts, podFacts(&owned[i], schema.MatchPod(p.Schema, p.job, &owned[i])))
+	}
+	p.Snapshot.Pods = known(facts, fresh)
+}
+
+func known(facts []operation.Pod, fresh bool) operation.Known[[]operation.Pod] {
+	state := operation.Present
+	if len(facts) == 0 {
+		state = operation.Absent
+	}
+	return operation.Known[[]operation.Pod]{State: state, Fresh: fresh, Value: facts}
+}
+
+// ownedPods finds Pods by their owner. A Job whose UID nobody learned is found by its name.
+func (w *World) ownedPods(ctx context.Context, reader client.Reader, all bool, namespace, job string, uid types.UID) ([]corev1.Pod, error) {
+	opts := []client.ListOption{client.InNamespace(namespace)}
+	if !all {
+		opts = append(opts, client.MatchingFields{podOwnerIndex: job})
+	}
+	var list corev1.PodList
+	if err := reader.List(ctx, &list, opts...); err != nil {
+		return nil, fmt.Errorf("listing pods of job %s/%s: %w", namespace, job, err)
+	}
+	var out []corev1.Pod
+	for i := range list.Items {
+		for _, o := range list.Items[i].OwnerReferences {
+			if o.Kind == "Job" && o.Name == job && (uid == "" || o.UID == uid) {
+				out = append(out, list.Items[i])
+				break
+			}
+		}
+	}
+	return out, nil
+}
+
+func (p *Pass) cachedApprovals(ctx context.Context) {
+	var list v1alpha1.PtahSchemaApprovalList
+	err := p.world.Cached.List(ctx, &list, client.InNamespace(p.Schema.Namespace), client.MatchingFields{approvalIndex: p.Schema.Name})
+	p.View.Approvals = operation.Known[[]v1alpha1.PtahSchemaApproval]{State: operation.Present, Value: list.Items}
+	if err != nil {
+		p.View.Approvals = operation.Known[[]v1alpha1.PtahSchemaApproval]{State: operation.Unknown}
+	}
+}
+
+// census counts who claims the schema's realm, over both families and all namespaces.
+func (p *Pass) census(ctx context.Context, reader client.Reader, fresh bool) {
+	self := SchemaClaimant(p.Schema)
+	if self.Digest == "" {
+		p.Snapshot.Census = operation.Known[operation.Census]{State: operation.Present, Fresh: fresh}
+		return
+	}
+	others, err := claimants(ctx, reader, fresh, self.Digest)
+	if err != nil {
+		p.Snapshot.Census = operation.Known[operation.Census]{State: operation.Unknown, Fresh: fresh}
+		return
+	}
+	v := realm.Judge(self, others)
+	p.Snapshot.Census = operation.Known[operation.Census]{State: operation.Present, Fresh: fresh, Value: operation.Census{
+		Contested: v.Contested, Claimants: v.Claimants, Undeclared: v.Undeclared,
+	}}
+}
+
+// SchemaClaimant is a schema as the census counts it.
+func SchemaClaimant(s *v1alpha1.PtahSchema) realm.Claimant {
+	return realm.Claimant{
+		UID: string(s.UID), Digest: schema.Realm(s), Shared: s.Spec.Target.SharedRealm, Suspended: s.Spec.Suspend, Deleted: s.DeletionTimestamp != nil,
+	}
+}
+
+// MigrationClaimant is a migration as the census counts it.
+func MigrationClaimant(m *v1alpha1.PtahMigration) realm.Claimant {
+	c := realm.Claimant{UID: string(m.UID), Shared: m.Spec.Target.SharedRealm, Suspended: m.Spec.Suspend, Deleted: m.DeletionTimestamp != nil}
+	if engine, ok := realm.NormaliseEngine(m.Spec.Target.Engine); ok {
+		c.Digest = realm.Digest(engine, m.Spec.Target.CoordinationKey)
+	}
+	return c
+}
+
+// censusPage bounds one page of a direct census.
+const censusPage = 500
+
+// claimants lists who claims a realm: from the index of the caches, or page by page from the API server.
+func claimants(ctx context.Context, reader client.Reader, direct bool, digest string) ([]realm.Claimant, error) {
+	var out []realm.Claimant
+	if !direct {
+		var schemas v1alpha1.PtahSchemaList
+		var migrations v1alpha1.PtahMigrationList
+		if err := reader.List(ctx, &schemas, client.MatchingFields{realmIndex: digest}, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("counting schemas of a realm: %w", err)
+		}
+		if err := reader.List(ctx, &migrations, client.MatchingFields{realmIndex: digest}, client.UnsafeDisableDeepCopy); err != nil {
+			return nil, fmt.Errorf("counting migrations of a realm: %w", err)
+		}
+		for i := range schemas.Items {
+			out = append(out, SchemaClaimant(&schemas.Items[i]))
+		}
+		for i := range migrations.Items {
+			out = append(out, MigrationClaimant(&migrations.Items[i]))
+		}
+		return out, nil
+	}
+	err := pages(ctx, reader, &v1alpha1.PtahSchemaList{}, func(list *v1alpha1.PtahSchemaList) {
+		for i := range list.Items {
+			out = append(out, SchemaClaimant(&list.Items[i]))
+		}
+	})
+	if err == nil {
+		err = pages(ctx, reader, &v1alpha1.PtahMigrationList{}, func(list *v1alpha1.PtahMigrationList) {
+			for i := range list.Items {
+				out = append(out, MigrationClaimant(&list.Items[i]))
+			}
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("counting the claimants of a realm: %w", err)
+	}
+	return out, nil
+}
+
+func pages[L client.ObjectList](ctx context.Context, reader client.Reader, list L, visit func(L)) error {
+	token := ""
+	for {
+		if err := reader.List(ctx, list, client.Limit(censusPage), client.Continue(token)); err != nil {
+			return err
+		}
+		visit(list)
+		if token = list.GetContinue(); token == "" {
+			return nil
+		}
+	}
+}
+
+// troubleAfter is how long a Job may have no Pod before anybody asks why.
+const troubleAfter = 5 * time.Second
+
+// jobTrouble says why a Job has no Pod, from the Job controller's own Events: a quota, an admission plugin or a webhook refused it.
+func (w *World) jobTrouble(ctx context.Context, job *batchv1.Job, now time.Time) string {
+	if job.Status.Active > 0 || job.Status.Failed > 0 || job.Status.Succeeded > 0 || now.Sub(job.CreationTimestamp.Time) < troubleAfter {
+		return ""
+	}
+	var list corev1.EventList
+	err := w.Direct.List(ctx, &list, client.InNamespace(job.Namespace), client.MatchingFields{
+		"involvedObject.uid": string(job.UID), "reason": "FailedCreate",
+	}, client.Limit(20))
+	newest := corev1.Event{}
+	for i := range list.Items {
+		if !list.Items[i].LastTimestamp.Before(&newest.LastTimestamp) {
+			newest = list.Items[i]
+		}
+	}
+	if err != nil || newest.Message == "" {
+		return "the Job controller has made no Pod yet; see the Events of Job " + job.Name
+	}
+	return "the cluster refuses the Pod: " + stable(newest.Message)
+}

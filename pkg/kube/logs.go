@@ -1,0 +1,137 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/ptah-run/ptah/pkg/frame"
+	"github.com/ptah-run/ptah/pkg/operation"
+)
+
+const (
+	maxReads      = 8                // logs read at once
+	readBudget    = 60 * time.Second // of one reading, or the operation's Lease where that is shorter
+	lostAfter     = 2                // readings that ran out of budget before a log is given up
+	frameTries    = 5                // looks at a log whose frame has not arrived completely
+	framePatience = 400 * time.Millisecond
+)
+
+// LogReader reads results off the reconcile path: a slow node holds up one reading, never a reconcile worker.
+type LogReader struct {
+	open   func(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error)
+	memory *Memory
+	wake   func(Key)
+	slots  chan struct{}
+}
+
+// NewLogReader reads Pod logs through the API server.
+func NewLogReader(core kubernetes.Interface, memory *Memory, wake func(Key)) LogReader {
+	return LogReader{
+		open: func(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error) {
+			return core.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Container: container}).Stream(ctx)
+		},
+		memory: memory, wake: wake, slots: make(chan struct{}, maxReads),
+	}
+}
+
+// Start begins to read a claim's result and returns at once. What it finds is in the memory when wake is called.
+func (l LogReader) Start(ctx context.Context, k Key, s operation.ReadResult) {
+	l.memory.with(k, func(r *recollection) {
+		if r.result.ClaimID != s.Claim.ID {
+			r.failures = 0
+		}
+		r.result = operation.Result{State: operation.ResultReading, ClaimID: s.Claim.ID, At: time.Now()}
+	})
+	budget := readBudget
+	if s.Claim.LeaseSeconds > 0 {
+		budget = min(budget, time.Duration(s.Claim.LeaseSeconds)*time.Second)
+	}
+	go func() {
+		select {
+		case l.slots <- struct{}{}:
+			defer func() { <-l.slots }()
+		case <-ctx.Done():
+			return
+		}
+		reading, cancel := context.WithTimeout(ctx, budget)
+		defer cancel()
+		l.store(k, s.Claim.ID, l.read(reading, k.Namespace, s))
+		l.wake(k)
+	}()
+}
+
+// store keeps a result, unless the resource went on to another claim meanwhile.
+func (l LogReader) store(k Key, claimID string, result operation.Result) {
+	l.memory.with(k, func(r *recollection) {
+		if r.result.ClaimID != claimID {
+			return
+		}
+		if result.State == operation.ResultTimedOut || result.State == operation.ResultFailed {
+			r.failures++
+			if r.failures >= lostAfter {
+				result.State = operation.ResultLost
+			}
+		}
+		result.ClaimID, result.At = claimID, time.Now()
+		r.result = result
+	})
+}
+
+// read looks at the log until a whole frame is there. A frame that never becomes whole is no result.
+func (l LogReader) read(ctx context.Context, namespace string, s operation.ReadResult) operation.Result {
+	var err error
+	for try := range frameTries {
+		var f frame.Frame
+		f, err = l.parse(ctx, namespace, s)
+		if err == nil {
+			return operation.Result{State: operation.ResultFrame, Frame: f}
+		}
+		if !frame.Incomplete(err) || ctx.Err() != nil || try == frameTries-1 {
+			break
+		}
+		select {
+		case <-time.After(framePatience << try):
+		case <-ctx.Done():
+		}
+	}
+	return failedRead(ctx, err)
+}
+
+func failedRead(ctx context.Context, err error) operation.Result {
+	switch {
+	case ctx.Err() != nil:
+		return operation.Result{State: operation.ResultTimedOut, Failure: "reading the result took too long"}
+	case apierrors.IsNotFound(err), apierrors.IsBadRequest(err):
+		return operation.Result{State: operation.ResultLost, Failure: "the Pod's log is gone"}
+	case frameError(err):
+		return operation.Result{State: operation.ResultInvalid, Failure: "the Pod's log holds no result: " + oneLine(err.Error())}
+	}
+	return operation.Result{State: operation.ResultFailed, Failure: "the Pod's log cannot be read for now"}
+}
+
+func frameError(err error) bool {
+	for _, kind := range []error{
+		frame.ErrNoFrame, frame.ErrTruncated, frame.ErrSurplus, frame.ErrAltered, frame.ErrTooLarge, frame.ErrForeign, frame.ErrProtocol, frame.ErrInvalid,
+	} {
+		if errors.Is(err, kind) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l LogReader) parse(ctx context.Context, namespace string, s operation.ReadResult) (frame.Frame, error) {
+	log, err := l.open(ctx, namespace, s.Pod.Name, s.Pod.Container)
+	if err != nil {
+		return frame.Frame{}, fmt.Errorf("opening log of pod %s/%s: %w", namespace, s.Pod.Name, err)
+	}
+	defer func() { _ = log.Close() }()
+	return frame.Parse(log, frame.Expect{Operation: s.Claim.Type, OperationID: s.Claim.ID})
+}
