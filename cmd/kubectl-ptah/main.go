@@ -1,0 +1,27 @@
+// Command kubectl-ptah is the kubectl plugin: kubectl finds it on PATH and runs it as "kubectl ptah". Under the name kubectl_complete-ptah
+// it completes words for kubectl.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/ptah-run/ptah/plugin"
+	"github.com/ptah-run/ptah/plugin/options"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
+	screen := options.DetectScreen(os.Stdin, os.Stdout, os.Stderr)
+	global := options.New(streams, screen, time.Now, os.Getenv)
+	return int(plugin.Run(ctx, global, os.Args[0], os.Args[1:]))
+}

@@ -1,0 +1,147 @@
+package render
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// APIVersion and its kinds name the JSON documents that the plugin prints; docs/reference/cli-json.md describes them.
+const APIVersion = "cli.ptah.run/v1"
+
+// Meta heads every JSON document.
+type Meta struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+// View is one answer of the plugin.
+type View interface {
+	// Data is the value that JSON, YAML, JSONPath and templates see. It carries everything that text shows.
+	Data() any
+	// Names lists what the answer is about as type.group/name, one a line under -o name.
+	Names() []string
+	// Draw writes the answer for a person.
+	Draw(canvas *Canvas)
+}
+
+// Raw is a View with bytes of its own for some formats: stored bytes that must come out exactly as they are.
+type Raw interface {
+	// Bytes answers for one format, and false when the format has no bytes of its own.
+	Bytes(kind FormatKind) ([]byte, bool)
+}
+
+// Options of one rendering.
+type Options struct {
+	Format    Format
+	JQ        string
+	NoHeaders bool
+	Theme     Theme
+}
+
+// Canvas is what a View draws on.
+type Canvas struct {
+	*painter
+	// Wide asks for more columns.
+	Wide bool
+	// Headers says whether tables have a title row.
+	Headers bool
+	out     strings.Builder
+}
+
+func (c *Canvas) fields() *fields { return &fields{painter: c.painter, out: &c.out} }
+
+func (c *Canvas) table(columns ...column) *table { return &table{painter: c.painter, columns: columns} }
+
+// println writes one line.
+func (c *Canvas) println(text string) {
+	c.out.WriteString(text)
+	c.out.WriteByte('\n')
+}
+
+// Render gives the whole answer as bytes, or an error and nothing: the caller writes once, when everything is known to be good.
+func Render(view View, options Options) ([]byte, error) {
+	if options.JQ != "" {
+		return renderJQ(view, options)
+	}
+	if raw, ok := view.(Raw); ok {
+		if data, ok := raw.Bytes(options.Format.Kind); ok {
+			return data, nil
+		}
+	}
+	switch options.Format.Kind {
+	case Text, Wide:
+		return []byte(renderText(view, options)), nil
+	case JSON:
+		return encodeJSON(view.Data())
+	case YAML:
+		return renderYAML(view)
+	case Name:
+		return renderNames(view), nil
+	case JSONPath, GoTemplate, Columns:
+		return renderTemplate(view, options)
+	default:
+		return nil, fmt.Errorf("output format %q does not fit this answer", options.Format.Kind)
+	}
+}
+
+// Write renders a view and writes it in one piece.
+func Write(out io.Writer, view View, options Options) error {
+	data, err := Render(view, options)
+	if err != nil {
+		return err
+	}
+	if _, err := out.Write(data); err != nil {
+		return fmt.Errorf("writing the answer: %w", err)
+	}
+	return nil
+}
+
+// Note draws one line of advice for stderr: a mark in a tone, then text. Plain has no mark.
+func Note(theme Theme, tone Tone, text string) string {
+	p := newPainter(theme)
+	text = Printable(text)
+	if tone == Plain || tone == Strong || tone == Dim {
+		return p.paint(tone, text)
+	}
+	return p.mark(tone) + " " + text
+}
+
+func renderText(view View, options Options) string {
+	canvas := &Canvas{painter: newPainter(options.Theme), Wide: options.Format.Kind == Wide, Headers: !options.NoHeaders}
+	view.Draw(canvas)
+	return canvas.out.String()
+}
+
+// encodeJSON indents and leaves <, > and & readable: these documents hold SQL, not HTML.
+func encodeJSON(document any) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(document); err != nil {
+		return nil, fmt.Errorf("encoding the answer as JSON: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+func renderYAML(view View) ([]byte, error) {
+	data, err := yaml.Marshal(view.Data())
+	if err != nil {
+		return nil, fmt.Errorf("encoding the answer as YAML: %w", err)
+	}
+	return data, nil
+}
+
+func renderNames(view View) []byte {
+	var out bytes.Buffer
+	for _, name := range view.Names() {
+		out.WriteString(name)
+		out.WriteByte('\n')
+	}
+	return out.Bytes()
+}

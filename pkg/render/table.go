@@ -1,0 +1,95 @@
+package render
+
+import (
+	"slices"
+	"strings"
+)
+
+// column of a table.
+type column struct {
+	title string
+	// flexible columns give up room when the terminal is too narrow; identifiers are not flexible.
+	flexible bool
+}
+
+// cell of a table.
+type cell struct {
+	text string
+	tone Tone
+}
+
+const (
+	columnGap   = 2
+	minFlexible = 12
+)
+
+// table draws columns that line up, without a line of white space at the end of any row.
+type table struct {
+	painter *painter
+	columns []column
+	rows    [][]cell
+}
+
+// draw writes the table; without headers only its rows.
+func (t *table) draw(out *strings.Builder, headers bool) { t.drawExcept(out, headers, nil) }
+
+// drawExcept leaves rows out, in ascending order, that still count for the widths.
+func (t *table) drawExcept(out *strings.Builder, headers bool, hidden []int) {
+	widths := t.widths(headers)
+	if headers {
+		titles := make([]cell, len(t.columns))
+		for i, column := range t.columns {
+			titles[i] = cell{text: column.title, tone: Strong}
+		}
+		t.line(out, titles, widths)
+	}
+	for i, row := range t.rows {
+		if _, skip := slices.BinarySearch(hidden, i); !skip {
+			t.line(out, row, widths)
+		}
+	}
+}
+
+func (t *table) line(out *strings.Builder, row []cell, widths []int) {
+	for i, cell := range row {
+		text := cell.text
+		if t.columns[i].flexible {
+			text = t.painter.fit(text, widths[i])
+		}
+		out.WriteString(t.painter.paint(cell.tone, text))
+		if i < len(row)-1 {
+			out.WriteString(strings.Repeat(" ", max(widths[i]-width(text), 0)+columnGap))
+		}
+	}
+	out.WriteByte('\n')
+}
+
+// widths gives each column what its longest cell needs, then takes from the flexible ones what the terminal lacks.
+func (t *table) widths(headers bool) []int {
+	widths := make([]int, len(t.columns))
+	for i, column := range t.columns {
+		if headers {
+			widths[i] = width(column.title)
+		}
+	}
+	for _, row := range t.rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], width(cell.text))
+		}
+	}
+	excess := columnGap*(len(widths)-1) - t.painter.theme.Width
+	for _, w := range widths {
+		excess += w
+	}
+	if t.painter.theme.Width == 0 {
+		return widths
+	}
+	for i, column := range t.columns {
+		if column.flexible && excess > 0 {
+			give := min(excess, max(widths[i]-minFlexible, 0))
+			widths[i] -= give
+			excess -= give
+		}
+	}
+	return widths
+}

@@ -1,0 +1,29 @@
+package options
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Confirm asks on stderr and reads one line. It returns nil when the line is the wanted word, and a refusal otherwise. The caller has
+// made sure that a person is there to answer.
+func (g *Global) Confirm(ctx context.Context, question, want string) error {
+	fmt.Fprintf(g.ErrOut, "%s Type %s: ", question, want)
+	answers := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(g.In).ReadString('\n')
+		answers <- line
+	}()
+	select {
+	case <-ctx.Done():
+		fmt.Fprintln(g.ErrOut)
+		return Refusedf("interrupted; nothing was changed")
+	case answer := <-answers:
+		if strings.TrimSpace(answer) != want {
+			return Refusedf("the answer was not %q; nothing was changed", want)
+		}
+		return nil
+	}
+}

@@ -1,0 +1,169 @@
+package options
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/spf13/pflag"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/rest"
+
+	"github.com/ptah-run/ptah/pkg/release"
+	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/plugin/cluster"
+)
+
+// Values of --color.
+const (
+	colorAuto   = "auto"
+	colorAlways = "always"
+	colorNever  = "never"
+)
+
+// Global is what every verb gets: where it reads and writes, what time it is, and how to reach the cluster.
+type Global struct {
+	genericiooptions.IOStreams
+	// Clock tells the time; tests fix it.
+	Clock func() time.Time
+	// Getenv reads the environment.
+	Getenv func(string) string
+	// Screen is what the streams are connected to.
+	Screen Screen
+	// Config holds the kubeconfig flags.
+	Config *genericclioptions.ConfigFlags
+
+	color     string
+	jq        string
+	noHeaders bool
+
+	connect sync.Once
+	client  *cluster.Client
+	failure error
+}
+
+// New gives the options of a process.
+func New(streams genericiooptions.IOStreams, screen Screen, clock func() time.Time, getenv func(string) string) *Global {
+	config := genericclioptions.NewConfigFlags(true)
+	config.WrapConfigFn = func(config *rest.Config) *rest.Config {
+		config.UserAgent = "kubectl-ptah/" + release.Version
+		return config
+	}
+	return &Global{IOStreams: streams, Clock: clock, Getenv: getenv, Screen: screen, Config: config, color: colorAuto}
+}
+
+// AddFlags adds the flags that all verbs have.
+func (g *Global) AddFlags(flags *pflag.FlagSet) {
+	g.Config.AddFlags(flags)
+	flags.StringVar(&g.color, "color", colorAuto, "Colour the text: auto (only on a terminal, and not with NO_COLOR set), always or never")
+	flags.StringVar(&g.jq, "jq", "", "Filter the JSON output with a jq expression; implies -o json")
+	flags.BoolVar(&g.noHeaders, "no-headers", false, "Print tables without their title row")
+}
+
+// Validate checks the flags that all verbs have, before anything is read.
+func (g *Global) Validate() error {
+	switch g.color {
+	case colorAuto, colorAlways, colorNever:
+	default:
+		return Usagef("--color %q: want auto, always or never", g.color)
+	}
+	if g.jq == "" {
+		return nil
+	}
+	if err := render.CheckJQ(g.jq); err != nil {
+		return &ExitError{Code: Usage, Err: err}
+	}
+	return nil
+}
+
+// Cluster connects on first use. No request is made before a verb makes one.
+func (g *Global) Cluster() (*cluster.Client, error) {
+	g.connect.Do(func() {
+		config, err := g.Config.ToRESTConfig()
+		if err != nil {
+			g.failure = fmt.Errorf("reading the kubeconfig: %w", err)
+			return
+		}
+		g.client, g.failure = cluster.New(config)
+	})
+	return g.client, g.failure
+}
+
+// Namespace is the one that -n or the kubeconfig's context names.
+func (g *Global) Namespace() (string, error) {
+	namespace, _, err := g.Config.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return "", fmt.Errorf("reading the namespace from the kubeconfig: %w", err)
+	}
+	return namespace, nil
+}
+
+// Output is the -o flag of one verb.
+type Output struct {
+	value   string
+	allowed []render.FormatKind
+	global  *Global
+}
+
+// AddOutput gives a verb its -o flag with the formats that it prints, text first.
+func (g *Global) AddOutput(flags *pflag.FlagSet, allowed ...render.FormatKind) *Output {
+	output := &Output{allowed: allowed, global: g}
+	flags.StringVarP(&output.value, "output", "o", "", "Output format: "+render.FormatList(allowed)+" (default text)")
+	return output
+}
+
+// Allowed lists the formats, for completion.
+func (o *Output) Allowed() []render.FormatKind { return o.allowed }
+
+// Format checks and returns the chosen format; a wrong one is a usage error.
+func (o *Output) Format() (render.Format, error) {
+	format, err := render.ParseFormat(o.value, o.global.jq, o.allowed...)
+	if err != nil {
+		return render.Format{}, &ExitError{Code: Usage, Err: err}
+	}
+	return format, nil
+}
+
+// Print writes a view to stdout in the chosen format, whole or not at all.
+func (o *Output) Print(view render.View) error {
+	format, err := o.Format()
+	if err != nil {
+		return err
+	}
+	return render.Write(o.global.Out, view, render.Options{
+		Format:    format,
+		JQ:        o.global.jq,
+		NoHeaders: o.global.noHeaders,
+		Theme:     o.global.theme(o.global.Screen.Out),
+	})
+}
+
+// PrintRows writes a table like Print, with or without its title row.
+func (o *Output) PrintRows(view render.View, headers bool) error {
+	format, err := o.Format()
+	if err != nil {
+		return err
+	}
+	theme := o.global.theme(o.global.Screen.Out)
+	return render.Write(o.global.Out, view, render.Options{Format: format, NoHeaders: o.global.noHeaders || !headers, Theme: theme})
+}
+
+// Show draws a view as text on stderr: something to look at before a question, not the answer.
+func (g *Global) Show(view render.View) error {
+	return render.Write(g.ErrOut, view, render.Options{Format: render.Format{Kind: render.Text}, Theme: g.theme(g.Screen.ErrOut)})
+}
+
+// Note writes a line of advice to stderr.
+func (g *Global) Note(tone render.Tone, format string, args ...any) {
+	fmt.Fprintln(g.ErrOut, render.Note(g.theme(g.Screen.ErrOut), tone, fmt.Sprintf(format, args...)))
+}
+
+// Next writes the command to run next to stderr.
+func (g *Global) Next(format string, args ...any) {
+	g.Note(render.Plain, "next: "+format, args...)
+}
+
+// Writer is stderr, for progress.
+func (g *Global) Writer() io.Writer { return g.ErrOut }

@@ -1,0 +1,130 @@
+// Package plugin is kubectl ptah: the root command and the way from arguments to an exit code. Each verb is a package of its own, with
+// cmd.go for flags and a file named after the verb for what it does.
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ptah-run/ptah/pkg/release"
+	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/plugin/approve"
+	"github.com/ptah-run/ptah/plugin/completion"
+	"github.com/ptah-run/ptah/plugin/options"
+	"github.com/ptah-run/ptah/plugin/plan"
+	"github.com/ptah-run/ptah/plugin/push"
+	"github.com/ptah-run/ptah/plugin/status"
+	"github.com/ptah-run/ptah/plugin/version"
+)
+
+// completeProgram is the name that kubectl starts to complete the words after "kubectl ptah".
+const completeProgram = "kubectl_complete-ptah"
+
+// New builds the whole command. Tests call it as main does.
+func New(global *options.Global) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "kubectl-ptah",
+		Short: "Read, approve and publish database schemas that Ptah converges",
+		Long: `Read, approve and publish database schemas that Ptah converges.
+
+The answer goes to stdout, and only when it is whole and verified; progress, warnings and
+next steps go to stderr.
+
+` + options.ExitTable,
+		Example: `  kubectl ptah status -A                 # every schema and migration, and what each waits for
+  kubectl ptah plan orders -n app        # the SQL that waits for a decision
+  kubectl ptah approve orders -n app     # show it, ask, approve exactly what was shown
+  kubectl ptah push schema schema.sql oci://registry.example/app/orders:v2`,
+		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl ptah"},
+		Version:           release.Version,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		Args:              unknownCommand,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: func(*cobra.Command, []string) error { return global.Validate() },
+	}
+	root.SetVersionTemplate("kubectl ptah {{.Version}}\n")
+	root.SetIn(global.In)
+	root.SetOut(global.Out)
+	root.SetErr(global.ErrOut)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return options.Usagef("%w; see \"%s --help\"", err, cmd.CommandPath())
+	})
+	root.CompletionOptions.DisableDefaultCmd = true
+	global.AddFlags(root.PersistentFlags())
+	root.AddGroup(&cobra.Group{ID: "look", Title: "Look:"}, &cobra.Group{ID: "act", Title: "Act:"}, &cobra.Group{ID: "other", Title: "Other:"})
+	addTo(root, "look", status.New(global), plan.New(global))
+	addTo(root, "act", approve.New(global), push.New(global))
+	addTo(root, "other", version.New(global), completion.New(global))
+	root.SetHelpCommandGroupID("other")
+	completeFlags(root)
+	return root
+}
+
+func addTo(root *cobra.Command, group string, commands ...*cobra.Command) {
+	for _, command := range commands {
+		command.GroupID = group
+		root.AddCommand(command)
+	}
+}
+
+// unknownCommand makes a word that is no command a usage error, with the likely meant one.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("unknown command %q", args[0])
+	if likely := cmd.SuggestionsFor(args[0]); len(likely) > 0 {
+		text += fmt.Sprintf(", did you mean %q", likely[0])
+	}
+	return options.Usagef("%s; see \"kubectl ptah --help\"", text)
+}
+
+// completeFlags gives fixed values and live namespaces to the flags that all verbs have.
+func completeFlags(root *cobra.Command) {
+	_ = root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = root.RegisterFlagCompletionFunc("jq", cobra.NoFileCompletions)
+}
+
+// Run carries out one command line and returns its exit code. The name is argv[0]: under kubectl's completion name the arguments are words
+// to complete.
+func Run(ctx context.Context, global *options.Global, name string, args []string) options.Code {
+	root := New(global)
+	if isCompletion(name) {
+		args = append([]string{cobra.ShellCompRequestCmd}, args...)
+	}
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	report(global, err)
+	return options.CodeOf(err)
+}
+
+func isCompletion(name string) bool {
+	return strings.TrimSuffix(filepath.Base(name), ".exe") == completeProgram
+}
+
+// report prints an error as "error: …", and the errors joined to it on lines of their own.
+func report(global *options.Global, err error) {
+	var exit *options.ExitError
+	if err == nil || (errors.As(err, &exit) && exit.Silent()) {
+		return
+	}
+	for _, line := range slices.Compact(lines(err)) {
+		global.Note(render.Plain, "error: %s", line)
+	}
+}
+
+// lines takes errors.Join apart; any other error is one line.
+func lines(err error) []string {
+	var joined interface{ Unwrap() []error }
+	if !errors.As(err, &joined) {
+		return []string{err.Error()}
+	}
+	return strings.Split(err.Error(), "\n")
+}

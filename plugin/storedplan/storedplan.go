@@ -1,0 +1,152 @@
+// Package storedplan reads a plan back the way the operator does: every chunk against its digest and size, joined in index order, the whole
+// against the content digest and the plan object. Nothing unverified leaves it.
+package storedplan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
+	"github.com/ptah-run/ptah/pkg/plan"
+	"github.com/ptah-run/ptah/plugin/cluster"
+	"github.com/ptah-run/ptah/plugin/options"
+)
+
+// parallel bounds how many chunks are read at once.
+const parallel = 4
+
+// Advice ends every message about stored bytes that are not what the plan object says.
+const Advice = `the stored plan was altered or damaged; see "kubectl ptah plan --help"`
+
+// Reader is what reading a plan needs from the cluster.
+type Reader interface {
+	ConfigMapBytes(ctx context.Context, namespace, name, key string) ([]byte, bool, error)
+}
+
+// Verified is a stored plan whose bytes were checked.
+type Verified struct {
+	Object   *v1alpha1.PtahSchemaPlan
+	Bytes    []byte // exactly as stored, closing newline included
+	Document plan.Document
+}
+
+// Read fetches and checks the bytes of a plan. Errors name the chunk, what was expected and what was found.
+func Read(ctx context.Context, reader Reader, object *v1alpha1.PtahSchemaPlan) (*Verified, error) {
+	what := "plan " + object.Namespace + "/" + object.Name
+	if len(object.Spec.Chunks) == 0 || len(object.Spec.Chunks) > plan.MaxChunks {
+		return nil, fmt.Errorf("reading %s: it lists %d chunks, want 1 to %d; %s", what, len(object.Spec.Chunks), plan.MaxChunks, Advice)
+	}
+	stored, err := fetch(ctx, reader, object)
+	if err != nil {
+		return nil, err
+	}
+	data, err := plan.Join(object.Spec, func(ref v1alpha1.ChunkRef) ([]byte, error) { return stored[ref], nil })
+	if err != nil {
+		return nil, damaged(what, err)
+	}
+	document, err := plan.Decode(data)
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: its digests agree but it is not a plan document: %w; %s", what, err, Advice)
+	}
+	if err := agree(object, document); err != nil {
+		return nil, fmt.Errorf("reading %s: %w; %s", what, err, Advice)
+	}
+	return &Verified{Object: object, Bytes: data, Document: document}, nil
+}
+
+// fetch reads all chunks, a few at a time. A chunk that is gone is damage of the plan, not an ordinary absence.
+func fetch(ctx context.Context, reader Reader, object *v1alpha1.PtahSchemaPlan) (map[v1alpha1.ChunkRef][]byte, error) {
+	chunks := object.Spec.Chunks
+	pieces := make([][]byte, len(chunks))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for i, ref := range chunks {
+		group.Go(func() error {
+			data, found, err := reader.ConfigMapBytes(ctx, object.Namespace, ref.Name, ref.Key)
+			what := fmt.Sprintf("reading chunk %d of plan %s/%s", ref.Index, object.Namespace, object.Name)
+			switch {
+			case cluster.IsNotFound(err):
+				return fmt.Errorf("%s: ConfigMap %s does not exist; %s", what, ref.Name, Advice)
+			case err != nil:
+				return fmt.Errorf("%s: %w", what, err)
+			case !found:
+				return fmt.Errorf("%s: ConfigMap %s has no key %q; %s", what, ref.Name, ref.Key, Advice)
+			}
+			pieces[i] = data
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	stored := make(map[v1alpha1.ChunkRef][]byte, len(chunks))
+	for i, ref := range chunks {
+		stored[ref] = pieces[i]
+	}
+	return stored, nil
+}
+
+// damaged words a failed check like every other message about damage.
+func damaged(what string, err error) error {
+	var damage *plan.DamageError
+	if !errors.As(err, &damage) {
+		return fmt.Errorf("reading %s: %w", what, err)
+	}
+	where := what
+	if damage.Chunk != "" {
+		where = "chunk " + damage.Chunk + " of " + what
+	}
+	return fmt.Errorf("reading %s: found %s, expected %s; %s", where, damage.Found, damage.Expected, Advice)
+}
+
+// agree compares what a plan object says about its document with the document. A person decides on the object's words.
+func agree(object *v1alpha1.PtahSchemaPlan, document plan.Document) error {
+	spec := object.Spec
+	switch {
+	case spec.Dialect != document.Dialect:
+		return fmt.Errorf("the object says dialect %q and its bytes say %q", spec.Dialect, document.Dialect)
+	case int(spec.StatementCount) != len(document.Statements):
+		return fmt.Errorf("the object says %d statements and its bytes hold %d", spec.StatementCount, len(document.Statements))
+	case spec.Destructive != document.Destructive:
+		return fmt.Errorf("the object says destructive: %t and its bytes say %t", spec.Destructive, document.Destructive)
+	}
+	return bound(spec)
+}
+
+// bound computes the fingerprint again from what it binds. Plans of older contracts form it otherwise and are believed.
+func bound(spec v1alpha1.PtahSchemaPlanSpec) error {
+	if spec.ContractVersion != v1alpha1.SchemaPlanContractVersion {
+		return nil
+	}
+	inputs := plan.FingerprintInputs{SchemaUID: string(spec.SchemaRef.UID), ContentDigest: spec.ContentDigest, Bindings: spec.SchemaPlanBindings}
+	if want := plan.Fingerprint(inputs); want != spec.Fingerprint {
+		return fmt.Errorf("fingerprint %s expected %s from what the object binds", spec.Fingerprint, want)
+	}
+	return nil
+}
+
+// Current reads the plan object that status.plan names, and nothing else under that name.
+func Current(ctx context.Context, client interface {
+	SchemaPlan(ctx context.Context, namespace, name string) (*v1alpha1.PtahSchemaPlan, error)
+}, schema *v1alpha1.PtahSchema,
+) (*v1alpha1.PtahSchemaPlan, error) {
+	record := schema.Status.Plan
+	if record == nil {
+		return nil, options.Nothingf("%s/%s has no current plan", schema.Namespace, schema.Name)
+	}
+	object, err := client.SchemaPlan(ctx, schema.Namespace, record.Name)
+	if cluster.IsNotFound(err) {
+		return nil, fmt.Errorf("reading plan %s/%s: status.plan names it and it does not exist; it was deleted", schema.Namespace, record.Name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if object.UID != record.UID || object.Spec.Fingerprint != record.Fingerprint || object.Spec.ContentDigest != record.ContentDigest {
+		return nil, fmt.Errorf("reading plan %s/%s: it is not the plan that status.plan names (UID, fingerprint or content digest differ); it was deleted and made again, or the schema has moved on: run the command again",
+			schema.Namespace, record.Name)
+	}
+	return object, nil
+}

@@ -1,0 +1,175 @@
+package plugin_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
+	"github.com/ptah-run/ptah/pkg/approval"
+)
+
+// stub answers the requests that the plugin makes from objects in memory. It exists for what a real API server cannot be made to do on
+// demand, and for machines without one: the same scenarios run against both.
+type stub struct {
+	*httptest.Server
+	mu      sync.Mutex
+	objects map[string]*unstructured.Unstructured // resource/namespace/name
+	forbid  map[string]bool
+	refuse  string // what admission says to a create
+	bare    bool   // Ptah's kinds are not installed
+	// requests counts what was asked.
+	requests []string
+}
+
+func newStub() *stub {
+	s := &stub{objects: map[string]*unstructured.Unstructured{}, forbid: map[string]bool{}}
+	s.Server = httptest.NewServer(s)
+	return s
+}
+
+func resourceOf(object *unstructured.Unstructured) string {
+	return strings.ToLower(object.GetKind()) + "s"
+}
+
+func (s *stub) put(objects ...*unstructured.Unstructured) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, object := range objects {
+		s.objects[resourceOf(object)+"/"+object.GetNamespace()+"/"+object.GetName()] = object
+	}
+}
+
+func (s *stub) get(resource, namespace, name string) *unstructured.Unstructured {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.objects[resource+"/"+namespace+"/"+name]
+}
+
+// ServeHTTP routes like the real API server, as far as the plugin goes.
+func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
+	s.mu.Unlock()
+	path := strings.Trim(r.URL.Path, "/")
+	switch {
+	case path == "version":
+		answer(w, http.StatusOK, map[string]any{"major": "1", "minor": "37", "gitVersion": "v1.37.2"})
+		return
+	case s.bare && strings.HasPrefix(path, "apis/"+v1alpha1.GroupName):
+		http.Error(w, "404 page not found", http.StatusNotFound)
+		return
+	case path == "apis/"+v1alpha1.GroupName:
+		answer(w, http.StatusOK, map[string]any{"kind": "APIGroup", "apiVersion": "v1", "name": v1alpha1.GroupName, "versions": []any{map[string]any{"groupVersion": v1alpha1.GroupVersion.String(), "version": "v1alpha1"}}})
+		return
+	}
+	rest := strings.Split(strings.TrimPrefix(strings.TrimPrefix(path, "apis/"+v1alpha1.GroupVersion.String()+"/"), "api/v1/"), "/")
+	namespace := ""
+	if rest[0] == "namespaces" && len(rest) > 2 {
+		namespace, rest = rest[1], rest[2:]
+	}
+	switch {
+	case s.forbid[rest[0]]:
+		status(w, http.StatusForbidden, metav1.StatusReasonForbidden, fmt.Sprintf("%s is forbidden", rest[0]), rest[0], "")
+	case len(rest) == 2:
+		s.one(w, rest[0], namespace, rest[1])
+	case r.Method == http.MethodPost:
+		s.create(w, r, rest[0], namespace)
+	default:
+		s.list(w, r, rest[0], namespace)
+	}
+}
+
+func (s *stub) one(w http.ResponseWriter, resource, namespace, name string) {
+	object := s.get(resource, namespace, name)
+	if object == nil {
+		status(w, http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("%s %q not found", resource, name), resource, name)
+		return
+	}
+	answer(w, http.StatusOK, object.Object)
+}
+
+func (s *stub) list(w http.ResponseWriter, r *http.Request, resource, namespace string) {
+	selector, err := labels.Parse(r.URL.Query().Get("labelSelector"))
+	must(err)
+	s.mu.Lock()
+	var items []any
+	for _, key := range slices.SortedFunc(maps.Keys(s.objects), cmp.Compare) {
+		object := s.objects[key]
+		if resourceOf(object) == resource && (namespace == "" || object.GetNamespace() == namespace) && selector.Matches(labels.Set(object.GetLabels())) {
+			items = append(items, object.Object)
+		}
+	}
+	s.mu.Unlock()
+	start, _ := strconv.Atoi(r.URL.Query().Get("continue"))
+	limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+	meta := map[string]any{"resourceVersion": "1"}
+	end := len(items)
+	if limit > 0 && start+limit < len(items) {
+		end = start + limit
+		meta["continue"] = strconv.Itoa(end)
+	}
+	kind := map[string]string{"ptahschemas": "PtahSchema", "ptahmigrations": "PtahMigration", "ptahschemaplans": "PtahSchemaPlan"}[resource]
+	answer(w, http.StatusOK, map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": kind + "List", "metadata": meta, "items": append([]any{}, items[start:end]...)})
+}
+
+func (s *stub) create(w http.ResponseWriter, r *http.Request, resource, namespace string) {
+	wanted := &v1alpha1.PtahSchemaApproval{}
+	must(json.NewDecoder(r.Body).Decode(wanted))
+	wanted.APIVersion, wanted.Kind = v1alpha1.GroupVersion.String(), "PtahSchemaApproval"
+	if s.get(resource, namespace, wanted.Name) != nil {
+		status(w, http.StatusConflict, metav1.StatusReasonAlreadyExists, "already exists", resource, wanted.Name)
+		return
+	}
+	if s.refuse != "" {
+		status(w, http.StatusForbidden, metav1.StatusReasonForbidden, `admission webhook "vapproval.operator.ptah.run" denied the request: `+s.refuse, resource, wanted.Name)
+		return
+	}
+	must(admit(wanted, s.get("ptahschemaplans", namespace, wanted.Spec.PlanRef.Name), "alice"))
+	wanted.UID, wanted.CreationTimestamp = uid(4242), metav1.NewTime(now)
+	object := toUnstructured(wanted)
+	if r.URL.Query().Get("dryRun") == "" {
+		s.put(object)
+	}
+	answer(w, http.StatusCreated, object.Object)
+}
+
+// admit does to an approval what mutating admission does.
+func admit(wanted *v1alpha1.PtahSchemaApproval, stored *unstructured.Unstructured, user string) error {
+	if stored == nil {
+		return fmt.Errorf("no plan %s", wanted.Spec.PlanRef.Name)
+	}
+	object := &v1alpha1.PtahSchemaPlan{}
+	if err := fromUnstructured(stored, object); err != nil {
+		return err
+	}
+	if err := approval.Bind(wanted, object); err != nil {
+		return err
+	}
+	approval.Stamp(&wanted.Spec.ApprovalStamp, approval.User{Username: user}, uid(4343), now)
+	return nil
+}
+
+func answer(w http.ResponseWriter, code int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+func status(w http.ResponseWriter, code int, reason metav1.StatusReason, message, resource, name string) {
+	answer(w, code, metav1.Status{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: message,
+		Details: &metav1.StatusDetails{Name: name, Kind: resource},
+	})
+}
