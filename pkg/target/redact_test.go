@@ -22,13 +22,14 @@ func TestRedactEverySpelling(t *testing.T) {
 		"quotes":     `it's "quoted" \ back`,
 		"markup":     "a<b>&c",
 		"percent":    "100%41%zz",
+		"blanks":     "a b+c",
 		"controls":   "a\tb\nc",
 		"unicode":    "pässwörd",
 	}
 	for name, pw := range passwords {
 		asJSON, _ := json.Marshal(pw)
 		nested, _ := json.Marshal(string(asJSON))
-		dsn := "postgres://app:" + url.PathEscape(pw) + "@db.example/shop"
+		dsn := "postgres://app:" + url.QueryEscape(pw) + "@db.example/shop"
 		forms := map[string]string{
 			"plain":          pw,
 			"path escaped":   url.PathEscape(pw),
