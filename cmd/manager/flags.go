@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"regexp"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -11,10 +10,8 @@ import (
 	"github.com/ptah-run/ptah/pkg/binding"
 	"github.com/ptah-run/ptah/pkg/intent"
 	"github.com/ptah-run/ptah/pkg/podspec"
+	"github.com/ptah-run/ptah/pkg/release"
 )
-
-// revision is the source revision of this build, set by the image builder (-ldflags -X main.revision=…).
-var revision string
 
 // flags is what was typed.
 type flags struct {
@@ -83,18 +80,11 @@ func (f *flags) register(fs *pflag.FlagSet) {
 	fs.IntVar(&f.verbosity, "v", 0, "log detail: 0 state changes, 1 detail")
 }
 
+
+// defaultRevision is the build's own; a build that knows none leaves the flag empty, and the manager then refuses to start.
 func defaultRevision() string {
-	if revision != "" {
+	if revision := release.Describe(); revision != "unknown" {
 		return revision
-	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return ""
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			return s.Value
-		}
 	}
 	return ""
 }
