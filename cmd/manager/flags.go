@@ -80,7 +80,6 @@ func (f *flags) register(fs *pflag.FlagSet) {
 	fs.IntVar(&f.verbosity, "v", 0, "log detail: 0 state changes, 1 detail")
 }
 
-
 // defaultRevision is the build's own; a build that knows none leaves the flag empty, and the manager then refuses to start.
 func defaultRevision() string {
 	if revision := release.Describe(); revision != "unknown" {
