@@ -239,3 +239,15 @@ func (s *Server) Log(t testing.TB, database string) []string {
 	}
 	return lines
 }
+
+// Major is the server's major version.
+func (s *Server) Major(t testing.TB) int {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := pgx.Connect(ctx, s.URL("postgres"))
+	require.NoError(t, err)
+	defer conn.Close(ctx)
+	var n int
+	require.NoError(t, conn.QueryRow(ctx, "SELECT current_setting('server_version_num')::int / 10000").Scan(&n))
+	return n
+}

@@ -119,7 +119,7 @@ const deparse = `SELECT set_config('search_path', '', true), set_config('datesty
  set_config('timezone', 'UTC', true), set_config('extra_float_digits', '1', true), set_config('bytea_output', 'hex', true),
  set_config('standard_conforming_strings', 'on', true), set_config('quote_all_identifiers', 'off', true), set_config('xmloption', 'content', true),
  set_config('lc_monetary', 'C', true), set_config('default_tablespace', '', true), set_config('default_table_access_method', 'heap', true),
- set_config('transform_null_equals', 'off', true), set_config('array_nulls', 'on', true)`
+ set_config('transform_null_equals', 'off', true), set_config('array_nulls', 'on', true), set_config('jit', 'off', true)`
 
 // readOnly runs f in one READ ONLY REPEATABLE READ transaction, which always ends in a rollback.
 func (s *session) readOnly(ctx context.Context, f func(context.Context) error) error {

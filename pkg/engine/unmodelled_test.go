@@ -1,0 +1,140 @@
+package engine_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ptah-run/ptah/pkg/engine"
+	"github.com/ptah-run/ptah/pkg/engine/internal/pgtest"
+	"github.com/ptah-run/ptah/pkg/engine/model"
+	"github.com/ptah-run/ptah/pkg/frame"
+)
+
+// unmodelled is one statement (or a few) for every kind of object that is not modelled, with the name that its refusal must show. {{n}} is a
+// schema of its own.
+var unmodelled = map[string]struct{ sql, name string }{
+	"view":                      {"CREATE VIEW {{n}}.v AS SELECT 1 AS a", `view "{{n}}"."v"`},
+	"materialized view":         {"CREATE MATERIALIZED VIEW {{n}}.v AS SELECT 1 AS a", `materialized view "{{n}}"."v"`},
+	"partitioned table":         {"CREATE TABLE {{n}}.p (a int) PARTITION BY LIST (a)", `partitioned table "{{n}}"."p"`},
+	"partition":                 {"CREATE TABLE {{n}}.p (a int) PARTITION BY LIST (a); CREATE TABLE {{n}}.c PARTITION OF {{n}}.p DEFAULT", `partition "{{n}}"."c"`},
+	"inheritance child":         {"CREATE TABLE {{n}}.p (a int); CREATE TABLE {{n}}.c () INHERITS ({{n}}.p)", `inheritance child "{{n}}"."c"`},
+	"unlogged table":            {"CREATE UNLOGGED TABLE {{n}}.u (a int)", `unlogged table "{{n}}"."u"`},
+	"typed table":               {"CREATE TYPE {{n}}.y AS (a int); CREATE TABLE {{n}}.u OF {{n}}.y", `typed table "{{n}}"."u"`},
+	"foreign table":             {"CREATE FOREIGN DATA WRAPPER {{n}}_w; CREATE SERVER {{n}}_s FOREIGN DATA WRAPPER {{n}}_w; CREATE FOREIGN TABLE {{n}}.f (a int) SERVER {{n}}_s", `foreign table "{{n}}"."f"`},
+	"foreign data wrapper":      {"CREATE FOREIGN DATA WRAPPER {{n}}_w", `foreign data wrapper "{{n}}_w"`},
+	"foreign server":            {"CREATE FOREIGN DATA WRAPPER {{n}}_w; CREATE SERVER {{n}}_s FOREIGN DATA WRAPPER {{n}}_w", `foreign server "{{n}}_s"`},
+	"row security":              {"CREATE TABLE {{n}}.t (a int); ALTER TABLE {{n}}.t ENABLE ROW LEVEL SECURITY", `row security "{{n}}"."t"`},
+	"forced row security":       {"CREATE TABLE {{n}}.t (a int); ALTER TABLE {{n}}.t FORCE ROW LEVEL SECURITY", `row security "{{n}}"."t"`},
+	"policy":                    {"CREATE TABLE {{n}}.t (a int); CREATE POLICY p ON {{n}}.t USING (a > 0)", `policy "p" of table "{{n}}"."t"`},
+	"trigger":                   {"CREATE TABLE {{n}}.t (a int); CREATE TRIGGER g BEFORE UPDATE ON {{n}}.t FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()", `trigger "g" of table "{{n}}"."t"`},
+	"constraint trigger":        {"CREATE TABLE {{n}}.t (a int); CREATE FUNCTION {{n}}.f() RETURNS trigger LANGUAGE plpgsql AS 'begin return null; end'; CREATE CONSTRAINT TRIGGER g AFTER UPDATE ON {{n}}.t FOR EACH ROW EXECUTE FUNCTION {{n}}.f()", `constraint trigger "g" of table "{{n}}"."t"`},
+	"disabled foreign key":      {"CREATE TABLE {{n}}.t (a int PRIMARY KEY, b int CONSTRAINT off REFERENCES {{n}}.t); ALTER TABLE {{n}}.t DISABLE TRIGGER ALL", `trigger "off" of table "{{n}}"."t"`},
+	"rule":                      {"CREATE TABLE {{n}}.t (a int); CREATE RULE r AS ON DELETE TO {{n}}.t DO INSTEAD NOTHING", `rule "r" of table "{{n}}"."t"`},
+	"exclusion constraint":      {"CREATE TABLE {{n}}.t (r int4range, CONSTRAINT x EXCLUDE USING gist (r WITH &&))", `exclusion constraint "x" of table "{{n}}"."t"`},
+	"replica identity":          {"CREATE TABLE {{n}}.t (a int); ALTER TABLE {{n}}.t REPLICA IDENTITY FULL", `replica identity "{{n}}"."t"`},
+	"clustered index":           {"CREATE TABLE {{n}}.t (a int PRIMARY KEY); ALTER TABLE {{n}}.t CLUSTER ON t_pkey", `clustered index "t_pkey" of table "{{n}}"."t"`},
+	"table option":              {"CREATE TABLE {{n}}.t (a text) WITH (toast.autovacuum_enabled = false)", `table option "{{n}}"."t"`},
+	"column statistics target":  {"CREATE TABLE {{n}}.t (a int); ALTER TABLE {{n}}.t ALTER a SET STATISTICS 500", `column statistics target "a" of table "{{n}}"."t"`},
+	"column options":            {"CREATE TABLE {{n}}.t (a int); ALTER TABLE {{n}}.t ALTER a SET (n_distinct = 5)", `column options "a" of table "{{n}}"."t"`},
+	"index option":              {"CREATE TABLE {{n}}.t (a int); CREATE INDEX i ON {{n}}.t ((a + 1)); ALTER INDEX {{n}}.i ALTER COLUMN 1 SET STATISTICS 500", `index option "i" of table "{{n}}"."t"`},
+	"function":                  {"CREATE FUNCTION {{n}}.f(a int) RETURNS int LANGUAGE sql AS 'SELECT 1'", `function "{{n}}"."f(a integer)"`},
+	"procedure":                 {"CREATE PROCEDURE {{n}}.f() LANGUAGE sql AS 'SELECT 1'", `procedure "{{n}}"."f()"`},
+	"aggregate":                 {"CREATE AGGREGATE {{n}}.f(int) (SFUNC = int4pl, STYPE = int)", `aggregate "{{n}}"."f(integer)"`},
+	"domain":                    {"CREATE DOMAIN {{n}}.d AS int", `domain "{{n}}"."d"`},
+	"composite type":            {"CREATE TYPE {{n}}.y AS (a int)", `composite type "{{n}}"."y"`},
+	"range type":                {"CREATE TYPE {{n}}.y AS RANGE (subtype = int8)", `range type "{{n}}"."y"`},
+	"base type":                 {"CREATE TYPE {{n}}.y", `base type "{{n}}"."y"`},
+	"unlogged sequence":         {"CREATE UNLOGGED SEQUENCE {{n}}.q", `unlogged sequence "{{n}}"."q"`},
+	"statistics":                {"CREATE TABLE {{n}}.t (a int, b int); CREATE STATISTICS {{n}}.st ON a, b FROM {{n}}.t", `statistics "{{n}}"."st"`},
+	"collation":                 {`CREATE COLLATION {{n}}.co FROM "C"`, `collation "{{n}}"."co"`},
+	"conversion":                {"CREATE CONVERSION {{n}}.cv FOR 'LATIN1' TO 'UTF8' FROM iso8859_1_to_utf8", `conversion "{{n}}"."cv"`},
+	"operator":                  {"CREATE OPERATOR {{n}}.=== (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq)", `operator "{{n}}"."==="`},
+	"operator family":           {"CREATE OPERATOR FAMILY {{n}}.fam USING btree", `operator family "{{n}}"."fam"`},
+	"operator class":            {"CREATE OPERATOR CLASS {{n}}.oc FOR TYPE int USING btree AS OPERATOR 3 =, FUNCTION 1 btint4cmp(int, int)", `operator class "{{n}}"."oc"`},
+	"text search configuration": {"CREATE TEXT SEARCH CONFIGURATION {{n}}.tc (COPY = simple)", `text search configuration "{{n}}"."tc"`},
+	"text search dictionary":    {"CREATE TEXT SEARCH DICTIONARY {{n}}.td (TEMPLATE = simple)", `text search dictionary "{{n}}"."td"`},
+	"text search template":      {"CREATE TEXT SEARCH TEMPLATE {{n}}.tt (LEXIZE = dsimple_lexize)", `text search template "{{n}}"."tt"`},
+	"text search parser":        {"CREATE TEXT SEARCH PARSER {{n}}.tp (START = prsd_start, GETTOKEN = prsd_nexttoken, END = prsd_end, LEXTYPES = prsd_lextype)", `text search parser "{{n}}"."tp"`},
+	"event trigger":             {"CREATE FUNCTION {{n}}.f() RETURNS event_trigger LANGUAGE plpgsql AS 'begin end'; CREATE EVENT TRIGGER {{n}}_et ON ddl_command_end EXECUTE FUNCTION {{n}}.f(); ALTER EVENT TRIGGER {{n}}_et DISABLE", `event trigger "{{n}}_et"`},
+	"publication":               {"CREATE PUBLICATION {{n}}_pub", `publication "{{n}}_pub"`},
+	"cast":                      {"CREATE CAST (bigint AS inet) WITH INOUT", `cast "bigint AS inet"`},
+	"access method":             {"CREATE ACCESS METHOD {{n}}_am TYPE INDEX HANDLER bthandler", `access method "{{n}}_am"`},
+	"table access method":       {"CREATE ACCESS METHOD {{n}}_am TYPE TABLE HANDLER heap_tableam_handler; CREATE TABLE {{n}}.t (a int) USING {{n}}_am", `table access method "{{n}}"."t"`},
+	"language":                  {"CREATE LANGUAGE {{n}}_lang HANDLER plpgsql_call_handler", `language "{{n}}_lang"`},
+	"extension":                 {"CREATE EXTENSION citext SCHEMA {{n}}", `extension "citext"`},
+}
+
+func schemaOf(kind string) string { return "s_" + strings.ReplaceAll(kind, " ", "_") }
+
+// TestUnmodelledIsRefusedByName makes every kind in one database, each in a schema of its own, and looks at them one by one.
+func TestUnmodelledIsRefusedByName(t *testing.T) {
+	s := pgtest.Start(t)
+	kinds := slices.Sorted(maps.Keys(unmodelled))
+	var setup []string
+	for _, kind := range kinds {
+		if kind == "unlogged sequence" && s.Major(t) < 15 {
+			continue
+		}
+		setup = append(setup, "CREATE SCHEMA "+schemaOf(kind), strings.ReplaceAll(unmodelled[kind].sql, "{{n}}", schemaOf(kind)))
+	}
+	url := s.NewDatabase(t, setup...)
+	live, err := engine.Inspect(testContext(t), url)
+	require.NoError(t, err)
+	for _, o := range live.Unmodelled {
+		assert.Contains(t, model.UnmodelledKinds(), o.Kind)
+	}
+	for _, kind := range kinds {
+		if kind == "unlogged sequence" && s.Major(t) < 15 {
+			continue
+		}
+		t.Run(kind, func(t *testing.T) {
+			alone := model.New(model.Postgres)
+			for _, o := range live.Unmodelled {
+				own := o.Schema == schemaOf(kind) || strings.HasPrefix(o.Name, schemaOf(kind)+"_") || o.Kind == kind && o.Schema == ""
+				if own {
+					alone.Unmodelled = append(alone.Unmodelled, o)
+				}
+			}
+			refused := engine.CheckSupported(alone, nil)
+			var e *engine.Error
+			require.ErrorAs(t, refused, &e)
+			assert.Equal(t, frame.CodeUnsupportedObject, e.Code)
+			assert.Contains(t, e.Message, strings.ReplaceAll(unmodelled[kind].name, "{{n}}", schemaOf(kind)))
+		})
+	}
+	t.Run("plan refuses", func(t *testing.T) {
+		_, err := engine.Plan(testContext(t), engine.Options{URL: url}, model.New(model.Postgres))
+		var e *engine.Error
+		require.ErrorAs(t, err, &e)
+		assert.Equal(t, frame.CodeUnsupportedObject, e.Code)
+		assert.Contains(t, e.Message, "and ")
+	})
+	t.Run("observe counts", func(t *testing.T) {
+		observed, err := engine.Observe(testContext(t), engine.Options{URL: url, Exclude: []string{"*"}}, model.New(model.Postgres))
+		require.NoError(t, err)
+		assert.GreaterOrEqual(t, observed.Total, len(live.Unmodelled))
+		assert.Equal(t, "destructive", observed.Highest)
+		for _, f := range observed.Findings {
+			assert.Contains(t, categories, f.Category)
+		}
+	})
+	t.Run("excluded is left alone", func(t *testing.T) {
+		opts := engine.Options{URL: url, Exclude: []string{"s_*", "bigint AS inet", "citext"}}
+		doc := converge(t, opts, declare(t, s, base))
+		assert.Equal(t, 1, len(doc.Statements))
+		again, err := engine.Inspect(testContext(t), url)
+		require.NoError(t, err)
+		assert.Equal(t, live.Unmodelled, again.Unmodelled)
+	})
+}
+
+// categories is the closed vocabulary of the operator's status.
+var categories = strings.Fields(`columns_added columns_modified columns_removed constraints_added constraints_removed enum_values_added enum_values_removed
+ enums_added enums_removed extensions_added extensions_modified extensions_removed functions_added functions_modified functions_removed indexes_added
+ indexes_removed rls_enabled_tables_added rls_enabled_tables_removed rls_policies_added rls_policies_modified rls_policies_removed roles_added roles_modified
+ roles_removed table_constraints_added table_constraints_removed tables_added tables_removed unique_protections_removed vector_dimension_changed`)
