@@ -33,8 +33,16 @@ const (
 	RegistryAddress = "10.88.0.1:5000"
 )
 
-// InsideVariable is set for commands that Driver.Exec runs.
-const InsideVariable = "PTAH_CLUSTER_INSIDE"
+// Environment variables of commands that Driver.Exec runs, besides KUBECONFIG, PATH and those of Env.
+const (
+	// InsideVariable holds the name of the cluster.
+	InsideVariable = "PTAH_CLUSTER_INSIDE"
+	// PostgresVariable holds the Database called DefaultDatabase as JSON, where it was started.
+	PostgresVariable = "PTAH_POSTGRES"
+)
+
+// DefaultDatabase is the name of a database server when the user gives none.
+const DefaultDatabase = "default"
 
 // Driver brings one cluster up and down. Every method may be called by a process of its own.
 type Driver interface {
@@ -52,8 +60,9 @@ type Driver interface {
 	Logs(ctx context.Context, w io.Writer, options LogOptions) error
 	// StartDatabase starts a throw-away database server that Pods can reach.
 	StartDatabase(ctx context.Context, options DatabaseOptions) (Database, error)
-	// StopDatabase stops it and removes its data; no error when there is none of that name.
-	StopDatabase(ctx context.Context, name string) error
+	// StopDatabase stops it; no error when there is none of that name. With keep its data stays, and StartDatabase
+	// goes on with it at the same addresses.
+	StopDatabase(ctx context.Context, name string, keep bool) error
 }
 
 // UpOptions changes what Up starts.
@@ -74,26 +83,30 @@ type DatabaseOptions struct {
 	Name         string
 	Engine       string // "postgres"
 	Major        int    // major version of the server
-	Port         int    // 0: a free one
-	Listen       string // address inside the cluster's network
+	Port         int    // inside the cluster; 0: 5432 or the next one free
+	Listen       string // address inside the cluster's network; empty: the one that Pods reach
 	LogStatement string // PostgreSQL's log_statement: none, ddl, mod or all
 	Settings     []string
 	Progress     io.Writer
 }
 
-// Database tells how to reach a database server. The URLs carry the password of the superuser.
+// Database tells how to reach a database server. Host, Port and URL are for Pods and for commands run by exec. The
+// password is the superuser's.
 type Database struct {
-	Name    string   `json:"name"`
-	Engine  string   `json:"engine"`
-	Version string   `json:"version"`
-	User    string   `json:"user"`
-	Inside  Endpoint `json:"inside"` // for Pods and for commands run by exec
-	Host    Endpoint `json:"host"`   // for programs on the host
-	LogFile string   `json:"logFile"`
+	Name     string  `json:"name"`
+	Engine   string  `json:"engine"`
+	Version  string  `json:"version"`
+	User     string  `json:"user"`
+	Password string  `json:"password"`
+	Host     string  `json:"host"`
+	Port     int     `json:"port"`
+	URL      string  `json:"url"`
+	Forward  Forward `json:"forward"` // the same server for programs on the host
+	LogFile  string  `json:"logFile"`
 }
 
-// Endpoint is one address of a database.
-type Endpoint struct {
+// Forward is an address on the host's loopback.
+type Forward struct {
 	Host string `json:"host"`
 	Port int    `json:"port"`
 	URL  string `json:"url"`

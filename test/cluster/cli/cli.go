@@ -89,7 +89,8 @@ The host keeps its network, kernel settings and kubeconfig; down leaves nothing 
 	flags.StringVar(&o.name, "name", os.Getenv(nameVariable), "name of the cluster (default ptah, or ptah-api with --no-node) [$"+nameVariable+"]")
 	flags.StringVar(&o.kind, "driver", os.Getenv(driverVariable), "local (default), or kind where a Docker daemon answers [$"+driverVariable+"]")
 	flags.BoolVar(&o.noNode, "no-node", os.Getenv(noNodeVariable) != "", "the cluster without node: API server, etcd and controller-manager only [$"+noNodeVariable+"]")
-	root.AddCommand(newBuild(o), newUp(o), newDown(o), newStatus(o), newEnv(o), newExec(o), newLogs(o), newPostgres(o))
+	root.AddCommand(newBuild(o), newAssets(o), newUp(o), newDown(o), newStatus(o), newEnv(o), newExec(o), newLogs(o),
+		newPostgres(o))
 	root.AddCommand(hidden()...)
 	return root
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptah-run/ptah/test/cluster"
+	"github.com/ptah-run/ptah/test/cluster/database"
 	"github.com/ptah-run/ptah/test/cluster/dns"
 	"github.com/ptah-run/ptah/test/cluster/forward"
 	"github.com/ptah-run/ptah/test/cluster/node"
@@ -17,7 +18,9 @@ import (
 
 // hidden are the subcommands that a cluster runs for itself.
 func hidden() []*cobra.Command {
-	commands := []*cobra.Command{superviseCommand(), probeCommand(), forwardCommand(), registryCommand(), dnsCommand()}
+	commands := []*cobra.Command{
+		superviseCommand(), probeCommand(), forwardCommand(), registryCommand(), dnsCommand(), serveDatabaseCommand(),
+	}
 	for _, command := range commands {
 		command.Hidden = true
 	}
@@ -96,4 +99,13 @@ func dnsCommand() *cobra.Command {
 	cmd.Flags().StringVar(&listen, "listen", cluster.NodeAddress+":53", "address")
 	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "", "how to reach the API server")
 	return cmd
+}
+
+func serveDatabaseCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "serve-database OPTIONS", Short: "Serve a throw-away database until terminated", Args: exactArgs(1),
+		RunE: func(cmd *cobra.Command, arguments []string) error {
+			return database.Serve(cmd.Context(), arguments[0], os.Stdout)
+		},
+	}
 }

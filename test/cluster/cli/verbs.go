@@ -31,6 +31,20 @@ func newBuild(o *options) *cobra.Command {
 	}
 }
 
+func newAssets(o *options) *cobra.Command {
+	return &cobra.Command{
+		Use: "assets", Args: exactArgs(0),
+		Short: "Print a directory for KUBEBUILDER_ASSETS: kube-apiserver, etcd and kubectl, built if they must be",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			dir, err := kubebin.Assets(cmd.Context(), o.stderr)
+			if err == nil {
+				fmt.Fprintln(o.stdout, dir)
+			}
+			return err
+		},
+	}
+}
+
 func newUp(o *options) *cobra.Command {
 	return &cobra.Command{
 		Use: "up", Args: exactArgs(0),

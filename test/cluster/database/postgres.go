@@ -37,7 +37,7 @@ const (
 // Options describe one server.
 type Options struct {
 	Major        int       `json:"major"`    // 0: the newest installed
-	Dir          string    `json:"dir"`      // made by Start, must not exist; removed by Stop
+	Dir          string    `json:"dir"`      // made by Start unless it holds a database cluster already
 	Listen       []string  `json:"listen"`   // addresses; loopback is always among them
 	Port         int       `json:"port"`     // 0: a free one
 	Networks     []string  `json:"networks"` // CIDRs that may connect with a password, besides loopback
@@ -92,7 +92,8 @@ func Programs(major int) (dir string, found int, err error) {
 	return versions[major], major, nil
 }
 
-// Start makes a database cluster and starts its server. It returns when the server answers.
+// Start makes a database cluster, or takes the one that is in Options.Dir with its password, and starts its server. It
+// returns when the server answers.
 func Start(ctx context.Context, options Options) (*Server, error) {
 	bin, major, err := Programs(options.Major)
 	if err != nil {
@@ -106,15 +107,18 @@ func Start(ctx context.Context, options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := initialise(ctx, bin, owner, options); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(options.Dir))
+	if _, err := os.Stat(filepath.Join(options.Dir, "data", "PG_VERSION")); err != nil {
+		if err := initialise(ctx, bin, owner, options); err != nil {
+			return nil, errors.Join(err, os.RemoveAll(options.Dir))
+		}
 	}
 	s := &Server{options: options, ended: make(chan struct{})}
 	if err := s.launch(bin, owner); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(options.Dir))
+		return nil, err
 	}
 	if err := s.await(ctx); err != nil {
-		return nil, errors.Join(err, s.Stop())
+		s.Stop()
+		return nil, err
 	}
 	return s, nil
 }
@@ -278,8 +282,8 @@ func URL(password, host string, port int) string {
 	return address.String()
 }
 
-// Stop ends the server at once, dropping its connections, and removes its data.
-func (s *Server) Stop() error {
+// Stop ends the server at once, dropping its connections. Its data stays in Options.Dir, from where Start goes on.
+func (s *Server) Stop() {
 	// SIGINT is PostgreSQL's fast shutdown. A server that has ended already needs none.
 	_ = s.command.Process.Signal(syscall.SIGINT)
 	select {
@@ -288,6 +292,11 @@ func (s *Server) Stop() error {
 		_ = s.command.Process.Signal(syscall.SIGQUIT)
 		<-s.ended
 	}
+}
+
+// Remove ends the server and removes its data.
+func (s *Server) Remove() error {
+	s.Stop()
 	if err := os.RemoveAll(s.options.Dir); err != nil {
 		return fmt.Errorf("removing the data directory: %w", err)
 	}

@@ -60,27 +60,51 @@ type Set struct {
 // Resolve finds the programs of a cluster and builds those that are nowhere to be found.
 func Resolve(ctx context.Context, options Options) (Set, error) {
 	set := Set{Paths: map[string]string{}, Version: KubernetesVersion}
-	findPointed(ctx, &set, options)
+	names := Needed(options.NoNode)
+	findPointed(ctx, &set, names, options.Progress)
+	if err := buildRest(ctx, &set, names, options.Progress); err != nil {
+		return Set{}, err
+	}
+	return set, nil
+}
+
+// Assets returns a directory with the programs that controller-runtime's envtest starts.
+func Assets(ctx context.Context, progress io.Writer) (string, error) {
+	set := Set{Paths: map[string]string{}}
+	names := []string{"kube-apiserver", "etcd", "kubectl"}
+	findPointed(ctx, &set, names, progress)
+	dirs := map[string]bool{}
+	for _, path := range set.Paths {
+		dirs[filepath.Dir(path)] = true
+	}
+	if len(set.Paths) < len(names) || len(dirs) > 1 {
+		clear(set.Paths) // one directory is wanted, so take none from elsewhere
+	}
+	if err := buildRest(ctx, &set, names, progress); err != nil {
+		return "", err
+	}
+	return filepath.Dir(set.Paths["kube-apiserver"]), nil
+}
+
+// buildRest points the names that have no path yet to the cache, and builds what that lacks.
+func buildRest(ctx context.Context, set *Set, names []string, progress io.Writer) error {
 	source, err := SourceDir()
 	if err != nil {
-		return Set{}, err
+		return err
 	}
 	dir, err := CacheDir(source)
 	if err != nil {
-		return Set{}, err
+		return err
 	}
 	var units []unit
-	for _, name := range Needed(options.NoNode) {
+	for _, name := range names {
 		if set.Paths[name] != "" {
 			continue
 		}
 		set.Paths[name] = filepath.Join(dir, name)
 		units = appendUnit(units, unitOf(name))
 	}
-	if err := ensure(ctx, source, dir, units, options.Progress); err != nil {
-		return Set{}, err
-	}
-	return set, nil
+	return ensure(ctx, source, dir, units, progress)
 }
 
 // Missing tells which units Resolve would have to build now.
@@ -103,13 +127,13 @@ func Missing(noNode bool) ([]string, error) {
 }
 
 // findPointed takes programs from the directories the user points at, where their version fits.
-func findPointed(ctx context.Context, set *Set, options Options) {
+func findPointed(ctx context.Context, set *Set, names []string, progress io.Writer) {
 	for _, variable := range []string{kubeBinVariable, assetsVariable} {
 		dir := os.Getenv(variable)
 		if dir == "" {
 			continue
 		}
-		for _, name := range Needed(options.NoNode) {
+		for _, name := range names {
 			path := filepath.Join(dir, name)
 			if _, err := os.Stat(path); err != nil || set.Paths[name] != "" {
 				continue
@@ -119,10 +143,10 @@ func findPointed(ctx context.Context, set *Set, options Options) {
 				err = fits(name, version)
 			}
 			if err != nil {
-				fmt.Fprintf(options.Progress, "not using %s of %s: %v\n", name, variable, err)
+				fmt.Fprintf(progress, "not using %s of %s: %v\n", name, variable, err)
 				continue
 			}
-			fmt.Fprintf(options.Progress, "using %s %s of %s\n", name, version, variable)
+			fmt.Fprintf(progress, "using %s %s of %s\n", name, version, variable)
 			set.Paths[name] = path
 			if name == "kube-apiserver" {
 				set.Version = version

@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -96,6 +97,13 @@ func (d *Driver) Exec(_ context.Context, argv []string) (int, error) {
 	r, err := d.running()
 	if err != nil {
 		return 0, err
+	}
+	if entry := r.Databases[cluster.DefaultDatabase]; entry != nil {
+		data, err := json.Marshal(entry.Database)
+		if err != nil {
+			return 0, fmt.Errorf("encoding the database: %w", err)
+		}
+		env = append(env, cluster.PostgresVariable+"="+string(data))
 	}
 	return namespace.Command(r.Supervisor.PID, argv, env)
 }

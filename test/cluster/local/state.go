@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ptah-run/ptah/test/cluster"
+	"github.com/ptah-run/ptah/test/cluster/database"
 	"github.com/ptah-run/ptah/test/cluster/process"
 )
 
@@ -36,6 +37,7 @@ type record struct {
 
 type databaseRecord struct {
 	Database  cluster.Database `json:"database"`
+	Options   database.Options `json:"options"`
 	Forwarder process.Identity `json:"forwarder"`
 }
 
