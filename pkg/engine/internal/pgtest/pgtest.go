@@ -68,6 +68,16 @@ func Start(t testing.TB) *Server {
 	return shared
 }
 
+// StartAnother starts a second server, for the duration of one test.
+func StartAnother(t testing.TB) *Server {
+	t.Helper()
+	Start(t) // skips without binaries
+	s, err := start(binaries())
+	require.NoError(t, err)
+	t.Cleanup(s.stop)
+	return s
+}
+
 func binaries() string {
 	if dir := os.Getenv("PTAH_TEST_PG_BIN"); dir != "" {
 		return dir
@@ -218,12 +228,20 @@ func (s *Server) Exec(t testing.TB, databaseURL string, statements ...string) {
 // NewDatabase creates an empty database, runs SQL in it, and drops it after the test.
 func (s *Server) NewDatabase(t testing.TB, statements ...string) string {
 	t.Helper()
+	target, drop := s.TemporaryDatabase(t)
+	t.Cleanup(drop)
+	if len(statements) > 0 {
+		s.Exec(t, target, statements...)
+	}
+	return target
+}
+
+// TemporaryDatabase creates an empty database and returns its URL and what drops it.
+func (s *Server) TemporaryDatabase(t testing.TB) (target string, drop func()) {
+	t.Helper()
 	name := fmt.Sprintf("t%d_%d", os.Getpid(), counter.Add(1))
 	s.Exec(t, s.URL("postgres"), "CREATE DATABASE "+name+" TEMPLATE template0")
-	t.Cleanup(func() { s.Exec(t, s.URL("postgres"), "DROP DATABASE "+name+" WITH (FORCE)") })
-	target := s.URL(name)
-	s.Exec(t, target, statements...)
-	return target
+	return s.URL(name), func() { s.Exec(t, s.URL("postgres"), "DROP DATABASE "+name+" WITH (FORCE)") }
 }
 
 // Log returns the server's log lines of one database.
