@@ -132,6 +132,7 @@ func everyField[T any](v T, visit func(path string, changed T)) {
 
 func TestFingerprintBindsEveryMember(t *testing.T) {
 	in := plan.FingerprintInputs{SchemaUID: "u", ContentDigest: "c", Bindings: bindings()}
+	assert.Equal(t, "sha256:860798240dad4c40b825fe4b2c80d6dbbf63012d1b0705b0bce330a43c0cfbab", plan.Fingerprint(in), "another fingerprint for the same inputs is another contract version")
 	seen := map[string]string{plan.Fingerprint(in): "nothing"}
 	n := 0
 	everyField(in, func(path string, changed plan.FingerprintInputs) {

@@ -30,48 +30,70 @@ func (e *MismatchError) Error() string {
 // MatchJob compares a Job that was read with the envelope of the claim and with the template that its snapshot was taken from: name, owner,
 // complete labels and annotations, the fields that bound it, and the whole template. A cleanup TTL is the one difference it allows.
 func MatchJob(job *batchv1.Job, want Envelope, snapshot v1alpha1.AdmissionSnapshot) error {
-	differ := func(field, detail string) error {
-		return &MismatchError{"job " + job.Namespace + "/" + job.Name, field, detail}
-	}
 	name, err := want.JobName()
 	if err != nil {
 		return err
 	}
-	spec, t := job.Spec, job.Spec.Template
 	want.SnapshotDigest = snapshot.Digest
-	switch {
-	case job.Namespace != want.Namespace || job.Name != name:
-		return differ("metadata.name", "is not "+name)
-	case !ownedOnlyBy(job.OwnerReferences, want.Owner()):
-		return differ("metadata.ownerReferences", "")
-	case !carries(job.Labels, want.Labels()):
-		return differ("metadata.labels", "")
-	case !carries(job.Annotations, want.Annotations()):
-		return differ("metadata.annotations", "")
-	case !is(spec.Parallelism, 1) || !is(spec.Completions, 1) || !is(spec.BackoffLimit, 0):
-		return differ("spec", "may run more than one Pod")
-	case spec.PodReplacementPolicy == nil || *spec.PodReplacementPolicy != batchv1.Failed || spec.PodFailurePolicy != nil || spec.SuccessPolicy != nil ||
-		spec.BackoffLimitPerIndex != nil || spec.MaxFailedIndexes != nil || spec.ManagedBy != nil:
-		return differ("spec", "has a policy of its own")
-	case !is(spec.CompletionMode, batchv1.NonIndexedCompletion) || !is(spec.Suspend, false) || spec.ActiveDeadlineSeconds == nil:
-		return differ("spec", "is indexed, suspended or unbounded")
-	case spec.TTLSecondsAfterFinished != nil && *spec.TTLSecondsAfterFinished != CleanupTTLSeconds:
-		return differ("spec.ttlSecondsAfterFinished", "")
-	case spec.ManualSelector != nil && *spec.ManualSelector:
-		return differ("spec.manualSelector", "")
-	case !generatedFor(job):
-		return differ("spec.template.metadata.labels", "")
-	case t.Annotations[v1alpha1.AdmissionSnapshotAnnotation] != snapshot.Digest:
-		return differ("spec.template.metadata.annotations", "")
-	}
-	found, err := TemplateDigest(t)
-	if err != nil {
-		return err
-	}
-	if found != snapshot.TemplateDigest {
-		return differ("spec.template", "")
+	for _, check := range []func() (field, detail string){
+		func() (string, string) { return jobMetadataDifference(job, want, name) },
+		func() (string, string) { return jobBoundsDifference(job.Spec) },
+		func() (string, string) { return templateDifference(job, snapshot) },
+	} {
+		if field, detail := check(); field != "" {
+			return &MismatchError{"job " + job.Namespace + "/" + job.Name, field, detail}
+		}
 	}
 	return nil
+}
+
+func jobMetadataDifference(job *batchv1.Job, want Envelope, name string) (field, detail string) {
+	switch {
+	case job.Namespace != want.Namespace || job.Name != name:
+		return "metadata.name", "is not " + name
+	case !ownedOnlyBy(job.OwnerReferences, want.Owner()):
+		return "metadata.ownerReferences", ""
+	case !carries(job.Labels, want.Labels()):
+		return "metadata.labels", ""
+	case !carries(job.Annotations, want.Annotations()):
+		return "metadata.annotations", ""
+	}
+	return "", ""
+}
+
+// jobBoundsDifference compares what keeps a Job at one bounded Pod and no retry.
+func jobBoundsDifference(spec batchv1.JobSpec) (field, detail string) {
+	switch {
+	case !is(spec.Parallelism, 1) || !is(spec.Completions, 1) || !is(spec.BackoffLimit, 0):
+		return "spec", "may run more than one Pod"
+	case !is(spec.PodReplacementPolicy, batchv1.Failed) || spec.PodFailurePolicy != nil || spec.SuccessPolicy != nil ||
+		spec.BackoffLimitPerIndex != nil || spec.MaxFailedIndexes != nil || spec.ManagedBy != nil:
+		return "spec", "has a policy of its own"
+	case !is(spec.CompletionMode, batchv1.NonIndexedCompletion) || !is(spec.Suspend, false) || spec.ActiveDeadlineSeconds == nil:
+		return "spec", "is indexed, suspended or unbounded"
+	case spec.TTLSecondsAfterFinished != nil && *spec.TTLSecondsAfterFinished != CleanupTTLSeconds:
+		return "spec.ttlSecondsAfterFinished", ""
+	case spec.ManualSelector != nil && *spec.ManualSelector:
+		return "spec.manualSelector", ""
+	}
+	return "", ""
+}
+
+func templateDifference(job *batchv1.Job, snapshot v1alpha1.AdmissionSnapshot) (field, detail string) {
+	switch t := job.Spec.Template; {
+	case !generatedFor(job):
+		return "spec.template.metadata.labels", ""
+	case t.Annotations[v1alpha1.AdmissionSnapshotAnnotation] != snapshot.Digest:
+		return "spec.template.metadata.annotations", ""
+	}
+	found, err := TemplateDigest(job.Spec.Template)
+	switch {
+	case err != nil:
+		return "spec.template", err.Error()
+	case found != snapshot.TemplateDigest:
+		return "spec.template", ""
+	}
+	return "", ""
 }
 
 // generatedFor reports that the labels which the API server generates, where present, name this very Job.

@@ -87,56 +87,78 @@ func (r Request) fetches() bool { return r.opensDatabase() && r.Source != nil }
 
 // check refuses a request that does not fit its operation: too little to run it, or more than the operation may hold.
 func (r Request) check() error {
-	problem := r.problem()
-	schemaApply := r.Family == Schema && r.Operation == intent.Apply
-	switch {
-	case problem != "":
-	case prefixes[r.Family][r.Operation] == "":
-		problem = fmt.Sprintf("a %s has no operation %q", r.Family.Kind(), r.Operation)
-	case schemaApply == (r.Source != nil):
-		problem = "a schema Apply has no artifact and every other operation has one"
-	case r.Source != nil && (r.Source.Requested == "" && r.Operation == intent.Resolve || r.Source.Resolved == "" && r.Operation != intent.Resolve):
-		problem = "the artifact's reference is missing"
-	case (r.Operation == intent.Verify) != (r.Policy != nil):
-		problem = "a Verify has a policy and no other operation has one"
-	case r.opensDatabase() != (r.Database != nil):
-		problem = "an operation that opens a database has a target and no other has one"
-	case r.Database != nil && r.Database.DevURLFrom != nil && r.Operation != intent.Plan:
-		problem = "only a Plan has a scratch database"
-	case schemaApply != (r.Plan != nil):
-		problem = "a schema Apply has a plan and no other operation has one"
-	case r.Operation == intent.Apply && !ordered(r.DispatchNotAfter, r.ExecutionNotAfter):
-		problem = "an Apply has two deadlines in order"
-	case r.Operation != intent.Apply && (r.DispatchNotAfter != nil || r.ExecutionNotAfter != nil):
-		problem = "only an Apply has deadlines of its own"
-	case r.Execution.ActiveDeadlineSeconds < 30:
-		problem = "activeDeadlineSeconds is below 30"
-	default:
-		problem = r.selectorProblem()
-	}
-	if problem != "" {
-		return fmt.Errorf("building %s job for %s/%s: %s", r.Operation, r.Namespace, r.Name, problem)
+	for _, problem := range []func() string{r.problem, r.partsProblem, r.deadlineProblem, r.sourceProblem, r.otherSelectorProblem} {
+		if p := problem(); p != "" {
+			return fmt.Errorf("building %s job for %s/%s: %s", r.Operation, r.Namespace, r.Name, p)
+		}
 	}
 	return nil
 }
 
+// partsProblem holds that each operation has the parts that it needs and no other: table A3 of the runtime sheet, before a Pod exists.
+func (r Request) partsProblem() string {
+	schemaApply := r.Family == Schema && r.Operation == intent.Apply
+	switch {
+	case prefixes[r.Family][r.Operation] == "":
+		return fmt.Sprintf("a %s has no operation %q", r.Family.Kind(), r.Operation)
+	case schemaApply == (r.Source != nil):
+		return "a schema Apply has no artifact and every other operation has one"
+	case (r.Operation == intent.Verify) != (r.Policy != nil):
+		return "a Verify has a policy and no other operation has one"
+	case r.opensDatabase() != (r.Database != nil):
+		return "an operation that opens a database has a target and no other has one"
+	case r.Database != nil && r.Database.DevURLFrom != nil && r.Operation != intent.Plan:
+		return "only a Plan has a scratch database"
+	case schemaApply != (r.Plan != nil):
+		return "a schema Apply has a plan and no other operation has one"
+	}
+	return ""
+}
+
+func (r Request) deadlineProblem() string {
+	switch {
+	case r.Operation == intent.Apply && !ordered(r.DispatchNotAfter, r.ExecutionNotAfter):
+		return "an Apply has two deadlines in order"
+	case r.Operation != intent.Apply && (r.DispatchNotAfter != nil || r.ExecutionNotAfter != nil):
+		return "only an Apply has deadlines of its own"
+	case r.Execution.ActiveDeadlineSeconds < 30:
+		return "activeDeadlineSeconds is below 30"
+	}
+	return ""
+}
+
 func ordered(a, b *time.Time) bool { return a != nil && b != nil && a.Before(*b) }
 
-func (r Request) selectorProblem() string {
-	if s := r.Source; s != nil {
-		switch t := s.Transport; {
-		case t != nil && t.ClientCertificateFrom != nil:
+func (r Request) sourceProblem() string {
+	s := r.Source
+	if s == nil {
+		return ""
+	}
+	if r.Operation == intent.Resolve && s.Requested == "" || r.Operation != intent.Resolve && s.Resolved == "" {
+		return "the artifact's reference is missing"
+	}
+	if t := s.Transport; t != nil {
+		switch {
+		case t.ClientCertificateFrom != nil:
 			return "clientCertificateFrom is refused: a certificate cannot be kept to one host across redirects"
-		case t != nil && t.PlainHTTP && t.CAFrom != nil:
+		case t.PlainHTTP && t.CAFrom != nil:
 			return "plainHTTP and caFrom exclude each other"
-		case t != nil && t.CAFrom != nil && (t.CAFrom.Name == "" || t.CAFrom.Key == ""):
+		case t.CAFrom != nil && (t.CAFrom.Name == "" || t.CAFrom.Key == ""):
 			return "caFrom names no ConfigMap key"
-		case s.Auth != nil && s.Auth.Name == "":
+		}
+	}
+	if a := s.Auth; a != nil {
+		switch {
+		case a.Name == "":
 			return "registryAuthFrom names no Secret"
-		case s.Auth != nil && authMode(s.Auth) != v1alpha1.RegistryAuthEnvironment && authMode(s.Auth) != v1alpha1.RegistryAuthDockerConfigJSON:
+		case authMode(a) != v1alpha1.RegistryAuthEnvironment && authMode(a) != v1alpha1.RegistryAuthDockerConfigJSON:
 			return "registryAuthFrom has an unknown mode"
 		}
 	}
+	return ""
+}
+
+func (r Request) otherSelectorProblem() string {
 	if p := r.Policy; p != nil && (p.From.Name == "" || p.From.Key == "" || p.Digest == "") {
 		return "the verification policy is not selected completely"
 	}
