@@ -179,7 +179,7 @@ func (r Request) otherSelectorProblem() string {
 func (r Request) Intent() intent.Intent {
 	in := intent.Intent{
 		ProtocolVersion: intent.ProtocolVersion, Operation: r.Operation, OperationID: r.OperationID, ResourceUID: string(r.ResourceUID),
-		DispatchNotAfter: r.DispatchNotAfter, ExecutionNotAfter: r.ExecutionNotAfter,
+		DispatchNotAfter: asStored(r.DispatchNotAfter), ExecutionNotAfter: asStored(r.ExecutionNotAfter),
 	}
 	if s := r.Source; s != nil {
 		in.Artifact = r.artifact(s)
@@ -200,6 +200,16 @@ func (r Request) Intent() intent.Intent {
 		}
 	}
 	return in
+}
+
+// asStored writes an instant as it comes back from a status, whole seconds in UTC: a request built before and one built after a restart, in
+// whatever time zone, are the same order to the byte.
+func asStored(t *time.Time) *time.Time {
+	if t == nil {
+		return nil
+	}
+	stored := t.UTC().Truncate(time.Second)
+	return &stored
 }
 
 func (r Request) artifact(s *Source) *intent.Artifact {

@@ -293,6 +293,14 @@ func TestIntentFollowsTheRequest(t *testing.T) {
 	assert.Empty(t, request(intent.Resolve).Intent().Artifact.AuthMode)
 }
 
+func TestTheOrderIsTheSameAfterARestartElsewhere(t *testing.T) {
+	before := request(intent.Apply)
+	after := request(intent.Apply)
+	elsewhere := after.DispatchNotAfter.In(time.FixedZone("elsewhere", 3600)).Add(time.Millisecond)
+	after.DispatchNotAfter = &elsewhere
+	assert.Equal(t, build(t, before), build(t, after))
+}
+
 func TestBuildRefuses(t *testing.T) {
 	clientCertificate := func(r *podspec.Request) {
 		r.Source.Transport = &v1alpha1.Transport{ClientCertificateFrom: &v1alpha1.ClientCertificate{Name: "c"}}
