@@ -5,6 +5,7 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -103,6 +104,15 @@ type Database struct {
 	URL      string  `json:"url"`
 	Forward  Forward `json:"forward"` // the same server for programs on the host
 	LogFile  string  `json:"logFile"`
+}
+
+// JSON is the description in one line.
+func (d Database) JSON() string {
+	data, err := json.Marshal(d)
+	if err != nil {
+		return "" // strings and numbers always encode
+	}
+	return string(data)
 }
 
 // Forward is an address on the host's loopback.

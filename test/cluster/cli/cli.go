@@ -107,15 +107,15 @@ func (o *options) clusterName() string {
 }
 
 func (o *options) driver() (cluster.Driver, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program: %w", err)
+	}
 	switch o.kind {
 	case "", "local":
-		program, err := os.Executable()
-		if err != nil {
-			return nil, fmt.Errorf("finding this program: %w", err)
-		}
 		return local.New(o.clusterName(), program)
 	case "kind":
-		return kindcluster.New(o.clusterName())
+		return kindcluster.New(o.clusterName(), program)
 	default:
 		return nil, usageError{fmt.Errorf("unknown cluster driver %q, there are local and kind", o.kind)}
 	}

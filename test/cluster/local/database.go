@@ -15,8 +15,10 @@ import (
 	"github.com/ptah-run/ptah/test/cluster"
 	"github.com/ptah-run/ptah/test/cluster/database"
 	"github.com/ptah-run/ptah/test/cluster/debian"
+	"github.com/ptah-run/ptah/test/cluster/forward"
 	"github.com/ptah-run/ptah/test/cluster/node"
 	"github.com/ptah-run/ptah/test/cluster/process"
+	"github.com/ptah-run/ptah/test/cluster/state"
 )
 
 const (
@@ -41,7 +43,7 @@ func (d *Driver) StartDatabase(ctx context.Context, options cluster.DatabaseOpti
 	if err != nil {
 		return none, err
 	}
-	defer held.release(false)
+	defer held.Release(false)
 	entry := r.Databases[options.Name]
 	if entry == nil {
 		if entry, err = d.addDatabase(r, options); err != nil {
@@ -55,17 +57,17 @@ func (d *Driver) StartDatabase(ctx context.Context, options cluster.DatabaseOpti
 }
 
 // lockRunning takes the lock of a running cluster.
-func (d *Driver) lockRunning() (*lock, *record, error) {
+func (d *Driver) lockRunning() (*state.Lock, *record, error) {
 	if _, err := d.running(); err != nil {
 		return nil, nil, err
 	}
-	held, err := d.lock()
+	held, err := d.state.Lock()
 	if err != nil {
 		return nil, nil, err
 	}
 	r, err := d.running()
 	if err != nil {
-		held.release(false)
+		held.Release(false)
 		return nil, nil, err
 	}
 	return held, r, nil
@@ -112,14 +114,14 @@ func (d *Driver) addDatabase(r *record, options cluster.DatabaseOptions) (*datab
 			Name: options.Name, Engine: options.Engine, Version: strconv.Itoa(major),
 			User: database.Superuser, Password: password,
 			Host: listen, Port: port, URL: database.URL(password, listen, port),
-			LogFile: d.state.path("logs", process+".log"),
+			LogFile: d.state.Path("logs", process+".log"),
 		},
 	}
 	if r.Databases == nil {
 		r.Databases = map[string]*databaseRecord{}
 	}
 	r.Databases[options.Name] = entry
-	return entry, d.state.save(r)
+	return entry, d.state.Save(r)
 }
 
 func databaseProcess(name string) string { return "postgres-" + name }
@@ -145,13 +147,13 @@ func (d *Driver) runDatabase(ctx context.Context, r *record, entry *databaseReco
 		return err
 	}
 	if !running {
-		path := d.state.path("etc", name+".json")
+		path := d.state.Path("etc", name+".json")
 		if err := entry.Options.Save(path); err != nil {
 			return err
 		}
 		err := control.Start(ctx, process.Spec{
 			Name: name, LogFile: entry.Database.LogFile,
-			Argv: []string{d.state.path("bin", "ptah-cluster"), "serve-database", path},
+			Argv: []string{d.state.Path("bin", "ptah-cluster"), "serve-database", path},
 		})
 		if err != nil {
 			return err
@@ -166,13 +168,13 @@ func (d *Driver) runDatabase(ctx context.Context, r *record, entry *databaseReco
 }
 
 func (d *Driver) forwardDatabase(r *record, entry *databaseRecord) error {
-	s := &sockets{}
-	defer s.close()
+	sockets := &forward.Sockets{}
+	defer sockets.Close()
 	want := entry.Database.Forward.Port
 	if want == 0 {
-		want = firstPort(d.name + "/" + entry.Database.Name)
+		want = forward.UsualPort(d.name + "/" + entry.Database.Name)
 	}
-	port, err := s.add(want, net.JoinHostPort(entry.Database.Host, strconv.Itoa(entry.Database.Port)))
+	port, err := sockets.Add(want, net.JoinHostPort(entry.Database.Host, strconv.Itoa(entry.Database.Port)))
 	if err != nil {
 		return err
 	}
@@ -180,11 +182,12 @@ func (d *Driver) forwardDatabase(r *record, entry *databaseRecord) error {
 	entry.Database.Forward = cluster.Forward{
 		Host: loopback, Port: port, URL: database.URL(entry.Options.Password, loopback, port),
 	}
-	entry.Forwarder, err = d.spawnForwarder(r.Supervisor, s, databaseProcess(entry.Database.Name)+"-forwarder")
+	entry.Forwarder, err = sockets.Spawn(d.forwarderProgram(), r.Supervisor,
+		d.state.Path("logs", databaseProcess(entry.Database.Name)+"-forwarder.log"))
 	if err != nil {
 		return err
 	}
-	return d.state.save(r)
+	return d.state.Save(r)
 }
 
 func isRunning(ctx context.Context, control *node.Control, name string) (bool, error) {
@@ -229,7 +232,7 @@ func (d *Driver) StopDatabase(ctx context.Context, name string, keep bool) error
 	if err != nil {
 		return err
 	}
-	defer held.release(false)
+	defer held.Release(false)
 	entry := r.Databases[name]
 	if entry == nil {
 		return nil
@@ -245,10 +248,10 @@ func (d *Driver) StopDatabase(ctx context.Context, name string, keep bool) error
 	}
 	// The data is on a tmpfs of the cluster's mount namespace, which the host sees through /proc.
 	inside := "/proc/" + strconv.Itoa(r.Supervisor.PID) + "/root" + entry.Options.Dir
-	options := d.state.path("etc", databaseProcess(name)+".json")
+	options := d.state.Path("etc", databaseProcess(name)+".json")
 	if err := errors.Join(os.RemoveAll(inside), os.RemoveAll(options)); err != nil {
 		return fmt.Errorf("removing the data of database %s: %w", name, err)
 	}
 	delete(r.Databases, name)
-	return d.state.save(r)
+	return d.state.Save(r)
 }

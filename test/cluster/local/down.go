@@ -2,8 +2,6 @@ package local
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"time"
@@ -15,22 +13,22 @@ const downTimeout = 30 * time.Second
 
 // Down implements cluster.Driver.
 func (d *Driver) Down(ctx context.Context) error {
-	if _, err := os.Stat(d.state.dir); errors.Is(err, os.ErrNotExist) {
+	if !d.state.Exists() {
 		return nil
 	}
-	held, err := d.lock()
+	held, err := d.state.Lock()
 	if err != nil {
 		return err
 	}
-	r, err := d.state.load()
+	r, err := d.load()
 	if err == nil && r != nil {
 		err = d.remove(ctx, r)
 	} else if err == nil {
-		err = d.removeState()
+		err = d.state.Remove()
 	}
-	held.release(err == nil)
+	held.Release(err == nil)
 	// Gone with its last cluster; the directory of others stays.
-	_ = os.Remove(filepath.Dir(d.state.dir))
+	_ = os.Remove(filepath.Dir(string(d.state)))
 	return err
 }
 
@@ -53,12 +51,5 @@ func (d *Driver) remove(ctx context.Context, r *record) error {
 			return err
 		}
 	}
-	return d.removeState()
-}
-
-func (d *Driver) removeState() error {
-	if err := os.RemoveAll(d.state.dir); err != nil {
-		return fmt.Errorf("removing the state directory: %w", err)
-	}
-	return nil
+	return d.state.Remove()
 }

@@ -2,12 +2,9 @@ package local
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -16,13 +13,14 @@ import (
 	"github.com/ptah-run/ptah/test/cluster/namespace"
 	"github.com/ptah-run/ptah/test/cluster/node"
 	"github.com/ptah-run/ptah/test/cluster/pki"
+	"github.com/ptah-run/ptah/test/cluster/state"
 )
 
 // Driver is one local cluster. It implements cluster.Driver.
 type Driver struct {
 	name     string
 	cacheDir string
-	state    state
+	state    state.Dir
 	// program is this tool: the cluster runs copies of it. Tests, which are another program, set it.
 	program string
 }
@@ -39,14 +37,22 @@ func New(name, program string) (*Driver, error) {
 		return nil, err
 	}
 	dir := filepath.Join(cacheDir, "cluster", name)
-	return &Driver{name: name, cacheDir: cacheDir, state: state{dir: dir}, program: program}, nil
+	return &Driver{name: name, cacheDir: cacheDir, state: state.Dir(dir), program: program}, nil
 }
 
-func (d *Driver) lock() (*lock, error) { return acquire(d.state.dir + ".lock") }
+// load returns nil without error when the cluster has no record.
+func (d *Driver) load() (*record, error) {
+	var r record
+	found, err := d.state.Load(&r)
+	if err != nil || !found {
+		return nil, err
+	}
+	return &r, nil
+}
 
 // running returns the record of a live cluster.
 func (d *Driver) running() (*record, error) {
-	r, err := d.state.load()
+	r, err := d.load()
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +64,7 @@ func (d *Driver) running() (*record, error) {
 
 // Env implements cluster.Driver.
 func (d *Driver) Env(context.Context) (cluster.Env, error) {
-	r, err := d.state.load()
+	r, err := d.load()
 	if err != nil {
 		return cluster.Env{}, err
 	}
@@ -68,11 +74,11 @@ func (d *Driver) Env(context.Context) (cluster.Env, error) {
 		return cluster.Env{}, &cluster.NotRunningError{Name: d.name}
 	}
 	env := cluster.Env{
-		Name: d.name, Kubeconfig: d.state.path("pki", pki.AdminHost), PathEntry: d.state.path("bin"),
+		Name: d.name, Kubeconfig: d.state.Path("pki", pki.AdminHost), PathEntry: d.state.Path("bin"),
 		Registry: cluster.RegistryAddress, RegistryHost: hostAddress(r.RegistryPort),
 	}
 	if inside {
-		env.Kubeconfig, env.RegistryHost = d.state.path("pki", pki.AdminInside), cluster.RegistryAddress
+		env.Kubeconfig, env.RegistryHost = d.state.Path("pki", pki.AdminInside), cluster.RegistryAddress
 	}
 	return env, nil
 }
@@ -82,8 +88,8 @@ func hostAddress(port int) string { return "127.0.0.1:" + strconv.Itoa(port) }
 // Exec implements cluster.Driver.
 func (d *Driver) Exec(_ context.Context, argv []string) (int, error) {
 	env := append(os.Environ(),
-		"KUBECONFIG="+d.state.path("pki", pki.AdminInside),
-		"PATH="+d.state.path("bin")+":"+os.Getenv("PATH"),
+		"KUBECONFIG="+d.state.Path("pki", pki.AdminInside),
+		"PATH="+d.state.Path("bin")+":"+os.Getenv("PATH"),
 		"PTAH_REGISTRY="+cluster.RegistryAddress,
 		"PTAH_REGISTRY_HOST="+cluster.RegistryAddress,
 		cluster.InsideVariable+"="+d.name)
@@ -99,11 +105,7 @@ func (d *Driver) Exec(_ context.Context, argv []string) (int, error) {
 		return 0, err
 	}
 	if entry := r.Databases[cluster.DefaultDatabase]; entry != nil {
-		data, err := json.Marshal(entry.Database)
-		if err != nil {
-			return 0, fmt.Errorf("encoding the database: %w", err)
-		}
-		env = append(env, cluster.PostgresVariable+"="+string(data))
+		env = append(env, cluster.PostgresVariable+"="+entry.Database.JSON())
 	}
 	return namespace.Command(r.Supervisor.PID, argv, env)
 }
@@ -111,11 +113,11 @@ func (d *Driver) Exec(_ context.Context, argv []string) (int, error) {
 // Status implements cluster.Driver.
 func (d *Driver) Status(ctx context.Context) (cluster.Status, error) {
 	status := cluster.Status{Name: d.name, Driver: "local"}
-	r, err := d.state.load()
+	r, err := d.load()
 	if err != nil || r == nil {
 		return status, err
 	}
-	status.NoNode, status.Version, status.Since, status.StateDir = r.NoNode, r.Version, r.Since, d.state.dir
+	status.NoNode, status.Version, status.Since, status.StateDir = r.NoNode, r.Version, r.Since, string(d.state)
 	status.Running = r.Supervisor.Alive()
 	if !status.Running {
 		status.Problem = "the cluster's first process is gone; up starts it again, down removes what is left"
@@ -140,39 +142,6 @@ func (d *Driver) Status(ctx context.Context) (cluster.Status, error) {
 		status.Ready, status.Problem = false, "the forwarder of the host's ports is gone; up starts it again"
 	}
 	return status, nil
-}
-
-// startDetached starts this program with another subcommand as a process that outlives this one.
-func (d *Driver) startDetached(cmd *exec.Cmd, logFile string) error {
-	output, err := os.OpenFile(logFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		return fmt.Errorf("opening a log: %w", err)
-	}
-	defer output.Close()
-	cmd.Stdout, cmd.Stderr, cmd.Dir = output, output, "/"
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("starting %s: %w", cmd.Args[1], err)
-	}
-	// Only matters where this process lives on, as in tests: it must not keep zombies.
-	go cmd.Wait() //nolint:errcheck // the process is watched by its recorded identity
-	return nil
-}
-
-func copyProgram(from, to string) error {
-	source, err := os.Open(from)
-	if err != nil {
-		return fmt.Errorf("opening this program: %w", err)
-	}
-	defer source.Close()
-	target, err := os.OpenFile(to, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o755)
-	if err != nil {
-		return fmt.Errorf("copying this program: %w", err)
-	}
-	_, err = io.Copy(target, source)
-	if err := errors.Join(err, target.Close()); err != nil {
-		return fmt.Errorf("copying this program: %w", err)
-	}
-	return nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

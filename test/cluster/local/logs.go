@@ -26,11 +26,11 @@ func (d *Driver) Logs(ctx context.Context, w io.Writer, options cluster.LogOptio
 			lines = 10
 		}
 		for _, name := range names {
-			fmt.Fprintf(w, "==> %s <==\n%s\n", name, tail(d.state.path("logs", name+".log"), lines))
+			fmt.Fprintf(w, "==> %s <==\n%s\n", name, tail(d.state.Path("logs", name+".log"), lines))
 		}
 		return nil
 	}
-	file, err := os.Open(d.state.path("logs", options.Component+".log"))
+	file, err := os.Open(d.state.Path("logs", options.Component+".log"))
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("component %q has no log; there are: %s", options.Component, strings.Join(names, ", "))
 	}
@@ -47,7 +47,7 @@ func (d *Driver) Logs(ctx context.Context, w io.Writer, options cluster.LogOptio
 }
 
 func (d *Driver) logNames() ([]string, error) {
-	files, err := filepath.Glob(d.state.path("logs", "*.log"))
+	files, err := filepath.Glob(d.state.Path("logs", "*.log"))
 	if err != nil {
 		return nil, fmt.Errorf("listing logs: %w", err)
 	}

@@ -2,16 +2,12 @@ package local
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -22,18 +18,10 @@ import (
 	"github.com/ptah-run/ptah/test/cluster/pki"
 	"github.com/ptah-run/ptah/test/cluster/process"
 	"github.com/ptah-run/ptah/test/cluster/registry"
+	"github.com/ptah-run/ptah/test/cluster/state"
 )
 
 const readyTimeout = 3 * time.Minute
-
-// cleanEnv is the whole environment of the cluster's processes: a proxy or a kubeconfig of the user's must not leak
-// into it.
-func cleanEnv() []string {
-	return []string{
-		"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/run/ptah", "LANG=C.UTF-8",
-		"TMPDIR=/tmp",
-	}
-}
 
 // Up implements cluster.Driver.
 func (d *Driver) Up(ctx context.Context, options cluster.UpOptions) error {
@@ -45,7 +33,7 @@ func (d *Driver) Up(ctx context.Context, options cluster.UpOptions) error {
 	if err != nil {
 		return err
 	}
-	defer held.release(false)
+	defer held.Release(false)
 	done, err := d.adopt(ctx, options)
 	if done || err != nil {
 		return err
@@ -62,9 +50,9 @@ func (d *Driver) Up(ctx context.Context, options cluster.UpOptions) error {
 	return nil
 }
 
-func (d *Driver) lockFor(progress io.Writer) (*lock, error) {
+func (d *Driver) lockFor(progress io.Writer) (*state.Lock, error) {
 	if os.Geteuid() == 0 {
-		return d.lock()
+		return d.state.Lock()
 	}
 	// Say what is missing instead of failing at the first file that belongs to root.
 	_, err := preflight(context.Background(), d.program, d.cacheDir, false)
@@ -76,7 +64,7 @@ func (d *Driver) lockFor(progress io.Writer) (*lock, error) {
 
 // adopt deals with a cluster that has a record: it is done when that one is well, and removes it otherwise.
 func (d *Driver) adopt(ctx context.Context, options cluster.UpOptions) (done bool, err error) {
-	r, err := d.state.load()
+	r, err := d.load()
 	if err != nil {
 		return false, err
 	}
@@ -100,6 +88,10 @@ func (d *Driver) adopt(ctx context.Context, options cluster.UpOptions) (done boo
 // revive waits for a cluster that may still be starting and restores its forwarder.
 func (d *Driver) revive(ctx context.Context, r *record, progress io.Writer) error {
 	if err := d.awaitReady(ctx, r, progress); err != nil {
+		return err
+	}
+	// Databases and forwarders that are started from now on run the present program.
+	if err := state.CopyProgram(d.program, d.state.Path("bin", "ptah-cluster")); err != nil {
 		return err
 	}
 	if !r.Forwarder.Alive() {
@@ -143,19 +135,17 @@ func (d *Driver) create(ctx context.Context, options cluster.UpOptions) (*record
 // prepare fills the state directory with everything that does not need a port.
 func (d *Driver) prepare(binaries kubebin.Set, noNode bool) (node.Config, error) {
 	config := node.Config{
-		Name: d.name, StateDir: d.state.dir, Self: d.state.path("bin", "ptah-cluster"), Binaries: binaries.Paths,
+		Name: d.name, StateDir: string(d.state), Self: d.state.Path("bin", "ptah-cluster"), Binaries: binaries.Paths,
 		Cgroup: "ptah-" + d.name, NoNode: noNode,
 	}
-	for _, dir := range []string{"bin", "logs", "etc", "pki", "registry"} {
-		if err := os.MkdirAll(d.state.path(dir), 0o755); err != nil {
-			return config, fmt.Errorf("making the state directory: %w", err)
-		}
+	if err := d.state.Make("bin", "logs", "etc", "pki", "registry"); err != nil {
+		return config, err
 	}
-	if err := copyProgram(d.program, config.Self); err != nil {
+	if err := state.CopyProgram(d.program, config.Self); err != nil {
 		return config, err
 	}
 	for _, name := range []string{"kubectl", "helm"} {
-		if err := os.Symlink(binaries.Paths[name], d.state.path("bin", name)); err != nil {
+		if err := os.Symlink(binaries.Paths[name], d.state.Path("bin", name)); err != nil {
 			return config, fmt.Errorf("linking %s: %w", name, err)
 		}
 	}
@@ -186,16 +176,16 @@ func prepareNode(config *node.Config) error {
 
 // start starts the namespaces and the forwarder. The record is saved before each step that must be undone by Down.
 func (d *Driver) start(r *record, config node.Config) error {
-	if err := d.state.save(r); err != nil {
+	if err := d.state.Save(r); err != nil {
 		return err
 	}
 	sockets, err := d.listen(r)
 	if err != nil {
 		return err
 	}
-	defer sockets.close()
+	defer sockets.Close()
 	config.HostURL = "https://" + hostAddress(r.APIPort)
-	err = pki.WriteCluster(d.state.path("pki"), pki.ClusterOptions{
+	err = pki.WriteCluster(d.state.Path("pki"), pki.ClusterOptions{
 		NodeName: cluster.NodeName, NodeAddress: cluster.NodeAddress, ServiceIP: cluster.ServiceIP,
 		InsideURL:   fmt.Sprintf("https://%s:%d", cluster.NodeAddress, cluster.APIServerPort),
 		HostURL:     config.HostURL,
@@ -204,12 +194,12 @@ func (d *Driver) start(r *record, config node.Config) error {
 	if err != nil {
 		return err
 	}
-	if err := config.Save(d.state.path("etc", "node.json")); err != nil {
+	if err := config.Save(d.state.Path("etc", "node.json")); err != nil {
 		return err
 	}
 	if !config.NoNode {
 		r.CgroupEnabled, err = node.MakeCgroups(node.CgroupRoot, config.Cgroup)
-		if err := d.state.save(r); err != nil {
+		if err := d.state.Save(r); err != nil {
 			return err
 		}
 		if err != nil {
@@ -223,124 +213,15 @@ func (d *Driver) start(r *record, config node.Config) error {
 }
 
 func (d *Driver) startSupervisor(r *record, config node.Config) error {
-	cmd := exec.Command(config.Self, "supervise", d.state.path("etc", "node.json"))
-	cmd.Env = cleanEnv()
+	cmd := exec.Command(config.Self, "supervise", d.state.Path("etc", "node.json"))
+	cmd.Env = process.CleanEnv()
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: cloneFlags, Setsid: true}
-	if err := d.startDetached(cmd, d.state.path("logs", "supervisor.log")); err != nil {
-		return err
-	}
-	identity, err := process.Identify(cmd.Process.Pid)
+	identity, err := process.Detach(cmd, d.state.Path("logs", "supervisor.log"))
 	if err != nil {
 		return err
 	}
 	r.Supervisor = identity
-	return d.state.save(r)
-}
-
-// sockets are listening sockets on the host for the forwarder.
-type sockets struct {
-	listeners []*net.TCPListener
-	targets   []string
-}
-
-func (s *sockets) close() {
-	for _, listener := range s.listeners {
-		listener.Close()
-	}
-}
-
-func (s *sockets) add(port int, target string) (int, error) {
-	listener, err := listenNear(port)
-	if err != nil {
-		return 0, err
-	}
-	s.listeners, s.targets = append(s.listeners, listener), append(s.targets, target)
-	return listener.Addr().(*net.TCPAddr).Port, nil
-}
-
-// listen opens the ports of the control plane: those of the record where they are set and free.
-func (d *Driver) listen(r *record) (*sockets, error) {
-	wantAPI, wantRegistry := r.APIPort, r.RegistryPort
-	if wantAPI == 0 {
-		wantAPI = firstPort(d.name)
-		wantRegistry = wantAPI + 1
-	}
-	s := &sockets{}
-	var err error
-	r.APIPort, err = s.add(wantAPI, fmt.Sprintf("%s:%d", cluster.NodeAddress, cluster.APIServerPort))
-	if err == nil {
-		r.RegistryPort, err = s.add(wantRegistry, cluster.RegistryAddress)
-	}
-	if err != nil {
-		s.close()
-		return nil, err
-	}
-	return s, nil
-}
-
-// Host ports are taken from a range below the kernel's ephemeral ports. The start depends on the name, so that a
-// cluster that is made again usually has the ports it had.
-const portBase, portSpan = 20000, 12000
-
-func firstPort(name string) int {
-	hash := fnv.New32a()
-	hash.Write([]byte(name))
-	return portBase + int(hash.Sum32()%(portSpan/4))*4
-}
-
-// listenNear listens on the first free loopback port at or after port.
-func listenNear(port int) (*net.TCPListener, error) {
-	var last error
-	for i := range portSpan {
-		candidate := portBase + (port-portBase+i)%portSpan
-		listener, err := net.Listen("tcp", hostAddress(candidate))
-		if err == nil {
-			return listener.(*net.TCPListener), nil
-		}
-		last = err
-	}
-	return nil, fmt.Errorf("finding a free port on 127.0.0.1: %w", last)
-}
-
-func (d *Driver) forwardControlPlane(r *record) error {
-	sockets, err := d.listen(r)
-	if err != nil {
-		return err
-	}
-	defer sockets.close()
-	return d.startForwarder(r, sockets)
-}
-
-func (d *Driver) startForwarder(r *record, sockets *sockets) error {
-	identity, err := d.spawnForwarder(r.Supervisor, sockets, "forwarder")
-	if err != nil {
-		return err
-	}
-	r.Forwarder = identity
-	return d.state.save(r)
-}
-
-func (d *Driver) spawnForwarder(holder process.Identity, s *sockets, name string) (process.Identity, error) {
-	encoded, err := json.Marshal(holder)
-	if err != nil {
-		return process.Identity{}, fmt.Errorf("encoding the cluster's identity: %w", err)
-	}
-	cmd := exec.Command(d.state.path("bin", "ptah-cluster"), "forward", "--holder", string(encoded),
-		"--targets", strings.Join(s.targets, ","))
-	cmd.Env = cleanEnv()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	for _, listener := range s.listeners {
-		file, err := listener.File()
-		if err != nil {
-			return process.Identity{}, fmt.Errorf("handing over a socket: %w", err)
-		}
-		defer file.Close()
-		cmd.ExtraFiles = append(cmd.ExtraFiles, file)
-	}
-	if err := d.startDetached(cmd, d.state.path("logs", name+".log")); err != nil {
-		return process.Identity{}, err
-	}
-	return process.Identify(cmd.Process.Pid)
+	return d.state.Save(r)
 }
 
 // awaitReady reports the steps of process 1 as they happen.
@@ -350,7 +231,7 @@ func (d *Driver) awaitReady(ctx context.Context, r *record, progress io.Writer) 
 	control, shown := node.NewControl(r.Supervisor.PID), 0
 	for {
 		if !r.Supervisor.Alive() {
-			return fmt.Errorf("the cluster's first process ended:\n%s", tail(d.state.path("logs", "supervisor.log"), 10))
+			return fmt.Errorf("the cluster's first process ended:\n%s", tail(d.state.Path("logs", "supervisor.log"), 10))
 		}
 		status, err := control.Status(ctx)
 		if err == nil {
@@ -379,7 +260,7 @@ func (d *Driver) explain(status node.Status) error {
 	for _, p := range status.Processes {
 		if p.State != "running" || p.Restarts > 0 {
 			text += "\n" + p.Name + " (" + p.State + ", restarts: " + strconv.Itoa(p.Restarts) + "):\n" +
-				tail(d.state.path("logs", p.Name+".log"), 5)
+				tail(d.state.Path("logs", p.Name+".log"), 5)
 		}
 	}
 	return fmt.Errorf("%s\nptah-cluster logs shows more; down removes what is left", text)

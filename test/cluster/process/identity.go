@@ -49,7 +49,12 @@ func (i Identity) Alive() bool {
 }
 
 // Kill sends SIGKILL to the process if it is still the same one, and waits until it is gone.
-func (i Identity) Kill(ctx context.Context) error {
+func (i Identity) Kill(ctx context.Context) error { return i.end(ctx, unix.SIGKILL) }
+
+// Terminate is Kill with SIGTERM.
+func (i Identity) Terminate(ctx context.Context) error { return i.end(ctx, unix.SIGTERM) }
+
+func (i Identity) end(ctx context.Context, signal unix.Signal) error {
 	if !i.Alive() {
 		return nil
 	}
@@ -66,8 +71,8 @@ func (i Identity) Kill(ctx context.Context) error {
 	if !i.Alive() {
 		return nil
 	}
-	if err := unix.PidfdSendSignal(fd, unix.SIGKILL, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
-		return fmt.Errorf("killing process %d: %w", i.PID, err)
+	if err := unix.PidfdSendSignal(fd, signal, nil, 0); err != nil && !errors.Is(err, unix.ESRCH) {
+		return fmt.Errorf("ending process %d: %w", i.PID, err)
 	}
 	return i.wait(ctx)
 }
