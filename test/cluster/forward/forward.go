@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package forward carries TCP connections from ports on the host's loopback to addresses inside a cluster's network
 // namespace. The host's own network configuration stays as it is.
 package forward

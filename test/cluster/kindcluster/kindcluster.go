@@ -136,7 +136,14 @@ func (d *Driver) ensureCluster(kind *cluster.Provider, progress io.Writer) error
 	}
 	if slices.Contains(names, d.name) {
 		fmt.Fprintf(progress, "kind cluster %s exists\n", d.name)
+		if _, err := d.load(); err != nil {
+			return fmt.Errorf("kind cluster %s was not made by ptah-cluster, use another --name: %w", d.name, err)
+		}
 		return kind.ExportKubeConfig(d.name, d.kubeconfig(), false)
+	}
+	// Recorded first: Down removes only what is recorded.
+	if err := d.state.Save(record{Since: time.Now().UTC()}); err != nil {
+		return err
 	}
 	create := []cluster.CreateOption{
 		cluster.CreateWithRawConfig([]byte(config)), cluster.CreateWithKubeconfigPath(d.kubeconfig()),
@@ -149,7 +156,7 @@ func (d *Driver) ensureCluster(kind *cluster.Provider, progress io.Writer) error
 	if err := kind.Create(d.name, create...); err != nil {
 		return fmt.Errorf("creating kind cluster %s: %w", d.name, err)
 	}
-	return d.state.Save(record{Since: time.Now().UTC()})
+	return nil
 }
 
 // ensureRegistry runs the registry on the host, where nodes and Pods can reach it, and tells containerd that it

@@ -1,3 +1,5 @@
+//go:build linux
+
 package local
 
 import (
@@ -8,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 
@@ -31,10 +32,6 @@ const cloneFlags = unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWPID | un
 // preflight says everything that is missing at once, before anything is started. It returns the Debian packages that
 // the caller must install.
 func preflight(ctx context.Context, self, cacheDir string, noNode bool) ([]string, error) {
-	if runtime.GOOS != "linux" {
-		return nil, &cluster.MissingError{Needs: []string{
-			"Linux: elsewhere use CLUSTER=kind, which runs the cluster in Docker"}}
-	}
 	var needs []string
 	if os.Geteuid() != 0 {
 		needs = append(needs, "root, to make namespaces and control groups: run the same command with sudo -E, "+

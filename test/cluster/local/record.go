@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package local is the driver that runs a real single-node Kubernetes on this machine: etcd, the Kubernetes components
 // and containerd as plain processes in mount, network, process and host name namespaces of their own. The host keeps
 // its network, its kernel settings and its files; what appears there is the state directory, control groups that Down

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package namespace enters the Linux namespaces of a running cluster.
 package namespace
 

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package node is what runs inside the namespaces of a local cluster: process 1, which prepares mounts, network and
 // cgroups, starts the components and keeps them running until it is killed.
 package node
