@@ -82,6 +82,9 @@ func TestAssembledImageIsWhatARuntimeExpects(t *testing.T) {
 }
 
 func TestBuildTwiceGivesTheSameDigests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("links a program twice")
+	}
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	t.Cleanup(server.Close)
 	host := strings.TrimPrefix(server.URL, "http://")
