@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
+	"github.com/ptah-run/ptah/pkg/engine/scope"
 	"github.com/ptah-run/ptah/pkg/frame"
 	"github.com/ptah-run/ptah/pkg/intent"
 	"github.com/ptah-run/ptah/pkg/plan"
@@ -88,7 +89,7 @@ func (s *stage) checkPlan(p *frame.Planned) error {
 		return refuse(frame.CodeOutputInvalid, "checking the plan: it is written for another engine")
 	case document.FromFingerprint != p.FromFingerprint || document.ToFingerprint != p.ToFingerprint:
 		return refuse(frame.CodeOutputInvalid, "checking the plan: its fingerprints are not those of the answer")
-	case !slices.Equal(slices.Sorted(slices.Values(document.Exclude)), slices.Sorted(slices.Values(exclude))):
+	case !keepsScope(document.Exclude, exclude):
 		return refuse(frame.CodeOutputInvalid, "checking the plan: it was not made with the excludes of the order")
 	}
 	if touched := plan.TouchesProtected(document, protected); len(touched) > 0 {
@@ -99,6 +100,26 @@ func (s *stage) checkPlan(p *frame.Planned) error {
 		return refuse(frame.CodeOutputInvalid, "checking the plan: it holds a credential")
 	}
 	return nil
+}
+
+// keepsScope says that a document was made with the excludes of the order. It may add selectors of schemas themselves: a schema that
+// holds something excluded is not dropped.
+func keepsScope(document, order []string) bool {
+	asked, err := scope.Parse(order)
+	if err != nil {
+		return false
+	}
+	for _, pattern := range asked.Patterns() {
+		if !slices.Contains(document, pattern) {
+			return false
+		}
+	}
+	for _, pattern := range document {
+		if !slices.Contains(asked.Patterns(), pattern) && !strings.HasSuffix(pattern, "[type=schema]") {
+			return false
+		}
+	}
+	return true
 }
 
 // problem is the part of a document error that is ours.

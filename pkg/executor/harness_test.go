@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintf(os.Stderr, "building the executor: %v\n%s", err, out)
 			return 1
 		}
+		defer stopPostgres()
 		return m.Run()
 	}())
 }

@@ -3,9 +3,11 @@
 package intent
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"strings"
 	"time"
 )
 
@@ -127,14 +129,14 @@ func Encode(in Intent) (string, error) {
 
 // Decode reads an intent strictly: unknown fields, another protocol version or trailing data are errors.
 func Decode(text string) (Intent, error) {
-	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
+	dec := json.NewDecoder(strings.NewReader(text))
 	dec.DisallowUnknownFields()
 	var in Intent
 	if err := dec.Decode(&in); err != nil {
 		return Intent{}, fmt.Errorf("decoding intent: %w", err)
 	}
-	if dec.More() {
-		return Intent{}, fmt.Errorf("decoding intent: data after the document")
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
+		return Intent{}, errors.New("decoding intent: data after the document")
 	}
 	if in.ProtocolVersion != ProtocolVersion {
 		return Intent{}, fmt.Errorf("decoding intent: runner protocol %d, this build speaks %d", in.ProtocolVersion, ProtocolVersion)
