@@ -168,11 +168,11 @@ func prepareNode(config *node.Config) error {
 			config.CNIDir = filepath.Dir(program.Find())
 		}
 	}
-	image, err := registry.PauseImage(config.Binaries["pause"])
+	image, err := registry.ProgramImage(config.Binaries["pause"])
 	if err != nil {
 		return err
 	}
-	config.PauseImage, err = registry.PauseReference(cluster.RegistryAddress, image)
+	config.PauseImage, err = registry.Reference(cluster.RegistryAddress, registry.PauseRepository, image)
 	return err
 }
 

@@ -176,7 +176,7 @@ func (n *Node) waitRegistry(ctx context.Context) error {
 	if err != nil || n.config.NoNode {
 		return err
 	}
-	image, err := registry.PauseImage(n.config.Binaries["pause"])
+	image, err := registry.ProgramImage(n.config.Binaries["pause"])
 	if err != nil {
 		return err
 	}

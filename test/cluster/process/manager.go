@@ -180,7 +180,7 @@ func (m *Manager) Stop(ctx context.Context, name string) error {
 	}
 	m.mu.Lock()
 	if p.state.PID > 0 {
-		_ = syscall.Kill(p.state.PID, syscall.SIGKILL)
+		_ = syscall.Kill(-p.state.PID, syscall.SIGKILL) // its session, with the children it could not end
 	}
 	m.mu.Unlock()
 	<-done

@@ -1,4 +1,4 @@
-// Package registry serves a local OCI registry over plain HTTP, and assembles the one image the cluster itself needs.
+// Package registry serves a local OCI registry over plain HTTP, and assembles images from single programs.
 package registry
 
 import (
@@ -11,6 +11,7 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"path/filepath"
 	"runtime"
 	"time"
 
@@ -23,8 +24,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// Repository of the image that holds a Pod's namespaces open.
-const pauseRepository = "ptah-cluster/pause"
+// PauseRepository is where the image that holds a Pod's namespaces open is kept.
+const PauseRepository = "ptah-cluster/pause"
 
 // Serve runs a registry that keeps blobs in dir and manifests in memory. It returns when ctx is done.
 func Serve(ctx context.Context, address, dir string) error {
@@ -45,59 +46,60 @@ func Serve(ctx context.Context, address, dir string) error {
 	return nil
 }
 
-// PauseImage assembles the pause image from its binary. The same binary gives the same digest.
-func PauseImage(binary string) (v1.Image, error) {
+// ProgramImage assembles an image from one static binary, its entry point. The same binary gives the same digest.
+func ProgramImage(binary string) (v1.Image, error) {
 	program, err := os.ReadFile(binary)
 	if err != nil {
-		return nil, fmt.Errorf("reading the pause binary: %w", err)
+		return nil, fmt.Errorf("reading the program of an image: %w", err)
 	}
+	name := filepath.Base(binary)
 	var layer bytes.Buffer
 	archive := tar.NewWriter(&layer)
-	header := &tar.Header{Name: "pause", Typeflag: tar.TypeReg, Mode: 0o755, Size: int64(len(program)), ModTime: time.Unix(0, 0)}
+	header := &tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o755, Size: int64(len(program)), ModTime: time.Unix(0, 0)}
 	if err := archive.WriteHeader(header); err != nil {
-		return nil, fmt.Errorf("writing the pause layer: %w", err)
+		return nil, fmt.Errorf("writing the layer: %w", err)
 	}
 	if _, err := archive.Write(program); err != nil {
-		return nil, fmt.Errorf("writing the pause layer: %w", err)
+		return nil, fmt.Errorf("writing the layer: %w", err)
 	}
 	if err := archive.Close(); err != nil {
-		return nil, fmt.Errorf("writing the pause layer: %w", err)
+		return nil, fmt.Errorf("writing the layer: %w", err)
 	}
-	return assemble(layer.Bytes())
+	return assemble(layer.Bytes(), "/"+name)
 }
 
-func assemble(layerTar []byte) (v1.Image, error) {
+func assemble(layerTar []byte, entrypoint string) (v1.Image, error) {
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(layerTar)), nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("compressing the pause layer: %w", err)
+		return nil, fmt.Errorf("compressing the layer: %w", err)
 	}
 	image, err := mutate.AppendLayers(empty.Image, layer)
 	if err != nil {
-		return nil, fmt.Errorf("assembling the pause image: %w", err)
+		return nil, fmt.Errorf("assembling the image: %w", err)
 	}
 	file, err := image.ConfigFile()
 	if err != nil {
-		return nil, fmt.Errorf("reading the pause image's configuration: %w", err)
+		return nil, fmt.Errorf("reading the image's configuration: %w", err)
 	}
 	file = file.DeepCopy()
 	file.Architecture, file.OS = runtime.GOARCH, "linux"
-	file.Config = v1.Config{Entrypoint: []string{"/pause"}, User: "65535:65535"}
+	file.Config = v1.Config{Entrypoint: []string{entrypoint}, User: "65532:65532"}
 	image, err = mutate.ConfigFile(image, file)
 	if err != nil {
-		return nil, fmt.Errorf("configuring the pause image: %w", err)
+		return nil, fmt.Errorf("configuring the image: %w", err)
 	}
 	return image, nil
 }
 
-// PauseReference is where the image belongs in the registry at address, by digest.
-func PauseReference(address string, image v1.Image) (string, error) {
+// Reference is where an image belongs in the registry at address, by digest.
+func Reference(address, repository string, image v1.Image) (string, error) {
 	digest, err := image.Digest()
 	if err != nil {
-		return "", fmt.Errorf("computing the pause image's digest: %w", err)
+		return "", fmt.Errorf("computing an image's digest: %w", err)
 	}
-	return address + "/" + pauseRepository + "@" + digest.String(), nil
+	return address + "/" + repository + "@" + digest.String(), nil
 }
 
 // Push stores an image under a reference by digest.
