@@ -1,12 +1,14 @@
 package engine_test
 
 import (
+	"context"
 	"flag"
 	"os"
 	"slices"
 	"strconv"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/ptah-run/ptah/pkg/engine/internal/pgtest"
 	"github.com/ptah-run/ptah/pkg/engine/model"
 	"github.com/ptah-run/ptah/pkg/frame"
+	"github.com/ptah-run/ptah/pkg/plan"
 )
 
 // defaultPairs is how many random pairs run; PTAH_TEST_PAIRS raises it.
@@ -55,7 +58,7 @@ func roundTrip(rt *rapid.T, name string, opts engine.Options, want *model.Databa
 	}
 	if !result.NoChange {
 		if _, err := engine.Apply(ctx, opts, result.Document); err != nil {
-			rt.Fatalf("%s: applying: %v\n%s", name, err, joinLines(statements(result.Document)))
+			rt.Fatalf("%s: applying: %v\n%s\n%s", name, err, joinLines(statements(result.Document)), whatWentWrong(ctx, opts.URL, result.Document, want))
 		}
 	}
 	got, err := engine.Inspect(ctx, opts.URL)
@@ -69,6 +72,25 @@ func roundTrip(rt *rapid.T, name string, opts engine.Options, want *model.Databa
 	if err != nil || !again.NoChange {
 		rt.Fatalf("%s: planning again: %v %v", name, err, statements(again.Document))
 	}
+}
+
+// whatWentWrong runs the statements of a plan that was rolled back, and says what they lead to.
+func whatWentWrong(ctx context.Context, url string, doc plan.Document, want *model.Database) string {
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return err.Error()
+	}
+	defer conn.Close(ctx)
+	for _, sql := range append([]string{"SET search_path = ''"}, statements(doc)...) {
+		if _, err := conn.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
+			return sql + "\n" + err.Error()
+		}
+	}
+	got, err := engine.Inspect(ctx, url)
+	if err != nil {
+		return err.Error()
+	}
+	return factDifference(got, want)
 }
 
 func isRefusal(err error, e **engine.Error) bool {
@@ -288,7 +310,7 @@ func (d *drawer) indexes(t *model.Table) {
 		}
 		x.Keys[0].Order = []string{"", "DESC", "NULLS FIRST", "DESC NULLS LAST"}[d.pick(4)]
 		if names := integers(t); len(names) > 0 && d.yes() {
-			x.Keys = append(x.Keys, model.IndexKey{Expression: "(" + names[0] + " + 1)"})
+			x.Keys = append(x.Keys, model.IndexKey{Expression: "((" + names[0] + " + 1))"})
 			x.Predicate = "(" + names[0] + " IS NOT NULL)"
 		}
 		t.Indexes = append(t.Indexes, x)

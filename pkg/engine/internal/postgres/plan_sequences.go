@@ -15,6 +15,9 @@ func (p *planner) planSequences() {
 		case c.Old == nil:
 			p.addSequence(phaseSequences, c.New, createSequenceSQL(c.New), "create_sequence", c.Severity(), "the sequence is declared and does not exist", "")
 		case c.New == nil && !p.goesWithOwner(c.Old):
+			if c.Old.Owner != nil && p.columnGoes(*c.Old.Owner) {
+				p.release(c.Old, "another column uses the sequence until it goes as well")
+			}
 			p.addSequence(phaseDropSequences, c.Old, "DROP SEQUENCE "+qualified(c.Old.Name), "drop_sequence", c.Severity(), "the sequence exists and is not declared", "its position is lost")
 		case c.New != nil:
 			p.alterSequence(c)
@@ -65,9 +68,32 @@ func afterTypeChange(oldType, newType string, o model.SequenceOptions) *model.Se
 	return &o
 }
 
-// goesWithOwner reports whether a sequence vanishes with the column that owns it.
+// release takes a sequence from its owner before the owner goes.
+func (p *planner) release(s *model.Sequence, reason string) {
+	p.addSequence(phaseRelease, s, "ALTER SEQUENCE "+qualified(s.Name)+" OWNED BY NONE", "release_sequence", diff.Safe, reason, "")
+}
+
+// goesWithOwner reports whether a sequence can vanish with the column that owns it: that column goes, and no other uses the sequence.
 func (p *planner) goesWithOwner(s *model.Sequence) bool {
-	return s.Owner != nil && p.columnGoes(*s.Owner)
+	if s.Owner == nil || !p.columnGoes(*s.Owner) {
+		return false
+	}
+	for i := range p.from.Tables {
+		t := &p.from.Tables[i]
+		for j := range t.Columns {
+			c := &t.Columns[j]
+			if (model.ColumnRef{Table: t.Name, Column: c.Name}) != *s.Owner && usesSequence(c.Default, s.Name.Name) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// usesSequence errs on the side of yes: it does not look at the schema.
+func usesSequence(expression, sequence string) bool {
+	printed := strings.NewReplacer("'", "''", `"`, `""`).Replace(sequence)
+	return strings.Contains(expression, "nextval(") && strings.Contains(expression, printed)
 }
 
 // columnGoes reports whether the plan drops a column of the target, alone, with its table, or to build it again.
@@ -88,7 +114,7 @@ func (p *planner) moveOwners() {
 			owner = p.from.Sequences[j].Owner
 		}
 		if owner != nil && p.columnGoes(*owner) {
-			p.addSequence(phaseRelease, n, "ALTER SEQUENCE "+qualified(n.Name)+" OWNED BY NONE", "release_sequence", diff.Safe, "the sequence stays and its owner goes", "")
+			p.release(n, "the sequence stays and its owner goes")
 			owner = nil
 		}
 		if sameOwner(owner, n.Owner) {

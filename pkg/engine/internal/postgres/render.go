@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ptah-run/ptah/pkg/engine/model"
@@ -235,14 +236,19 @@ func createTableSQL(t *model.Table) (string, []*model.Constraint) {
 		lines = append(lines, "  "+columnSQL(&t.Columns[i]))
 	}
 	var later []*model.Constraint
+	var keys [][]string
 	for _, kind := range []model.ConstraintKind{model.PrimaryKey, model.Unique, model.Check, model.ForeignKey} {
 		for i := range t.Constraints {
 			c := &t.Constraints[i]
 			switch {
 			case c.Kind != kind:
-			case c.Kind == model.ForeignKey || c.NotValid:
+			// Of two keys over the same columns in one CREATE TABLE the server makes only one.
+			case c.Kind == model.ForeignKey || c.NotValid || c.Kind == model.Unique && slices.ContainsFunc(keys, func(k []string) bool { return slices.Equal(k, c.Columns) }):
 				later = append(later, c)
 			default:
+				if c.Kind != model.Check {
+					keys = append(keys, c.Columns)
+				}
 				lines = append(lines, "  "+constraintSQL(c))
 			}
 		}
