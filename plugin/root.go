@@ -1,5 +1,7 @@
 // Package plugin is kubectl ptah: the root command and the way from arguments to an exit code. Each verb is a package of its own, with
 // cmd.go for flags and a file named after the verb for what it does.
+//
+//go:generate go run ../hack/docs -out ../docs/cli
 package plugin
 
 import (
@@ -49,6 +51,7 @@ next steps go to stderr.
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE: func(*cobra.Command, []string) error { return global.Validate() },
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.SetVersionTemplate("kubectl ptah {{.Version}}\n")
 	root.SetIn(global.In)
 	root.SetOut(global.Out)
@@ -81,7 +84,7 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	}
 	text := fmt.Sprintf("unknown command %q", args[0])
 	if likely := cmd.SuggestionsFor(args[0]); len(likely) > 0 {
-		text += fmt.Sprintf(", did you mean %q", likely[0])
+		text += fmt.Sprintf("; did you mean %q", likely[0])
 	}
 	return options.Usagef("%s; see \"kubectl ptah --help\"", text)
 }
@@ -109,14 +112,19 @@ func isCompletion(name string) bool {
 	return strings.TrimSuffix(filepath.Base(name), ".exe") == completeProgram
 }
 
-// report prints an error as "error: …", and the errors joined to it on lines of their own.
+// report prints an error as "error: …", or as "refused: …" where nothing went wrong and nothing was done, and the errors joined to it on lines
+// of their own.
 func report(global *options.Global, err error) {
 	var exit *options.ExitError
 	if err == nil || (errors.As(err, &exit) && exit.Silent()) {
 		return
 	}
+	word := "error"
+	if options.CodeOf(err) == options.Refused {
+		word = "refused"
+	}
 	for _, line := range slices.Compact(lines(err)) {
-		global.Note(render.Plain, "error: %s", line)
+		global.Note(render.Plain, "%s: %s", word, line)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -99,8 +100,9 @@ type result struct {
 
 func (s scenario) run(t *testing.T, against server) result {
 	t.Helper()
-	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	kubeconfig := "testdata/no-kubeconfig"
 	if s.Cluster != "" {
+		kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 		writeKubeconfig(t, kubeconfig, against.config())
 	}
 	args := append(words(s.Command), "--kubeconfig", kubeconfig)
@@ -108,9 +110,14 @@ func (s scenario) run(t *testing.T, against server) result {
 		args = append(args, "--as", user)
 	}
 	if s.Program != "" || strings.HasPrefix(s.Command, "__complete") {
-		// The word to complete is the last one, so flags go before it.
-		last := len(words(s.Command)) - 1
-		args = append(append(append([]string{}, words(s.Command)[:last]...), args[last+1:]...), words(s.Command)[last])
+		// The word to complete is the last one, so flags go first.
+		typed := words(s.Command)
+		flags := args[len(typed):]
+		var request []string
+		if s.Program == "" {
+			request, typed = typed[:1], typed[1:]
+		}
+		args = slices.Concat(request, flags, typed)
 	}
 	return invoke(s, args)
 }

@@ -115,7 +115,7 @@ func (s *Status) drawDatabase(c *Canvas, f *fields) {
 		return
 	}
 	f.line("History read", Stamp(h.ObservedAt, s.now))
-	f.line("Current version", fmt.Sprint(h.CurrentVersion))
+	f.line("Version", fmt.Sprint(h.CurrentVersion))
 	if h.CheckpointVersion != 0 {
 		f.line("Checkpoint", fmt.Sprint(h.CheckpointVersion))
 	}

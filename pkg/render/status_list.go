@@ -58,7 +58,9 @@ func (l *StatusList) Draw(c *Canvas) {
 	if len(l.Items) == 0 {
 		return
 	}
-	columns := []column{{title: "KIND"}, {title: "NAME"}, {title: "PHASE"}, {title: "READY"}, {title: "WAITING FOR", flexible: true}, {title: "NEXT"}, {title: "AGE"}}
+	columns := []column{
+		{title: "KIND"}, {title: "NAME"}, {title: "PHASE"}, {title: "READY", spare: 2}, {title: "WAITING FOR", flexible: true}, {title: "NEXT", spare: 1}, {title: "AGE", spare: 3},
+	}
 	if l.allNamespaces {
 		columns = append([]column{{title: "NAMESPACE"}}, columns...)
 	}
@@ -66,6 +68,9 @@ func (l *StatusList) Draw(c *Canvas) {
 		columns = append(columns, column{title: "OPERATION"}, column{title: "PLAN"}, column{title: "DRIFT"}, column{title: "SOURCE"})
 	}
 	t := c.table(columns...)
+	if c.Wide {
+		t.painter = t.painter.unbounded() // everything was asked for, whatever the width
+	}
 	var hidden []int
 	for i, item := range l.Items {
 		t.rows = append(t.rows, l.row(c, item))
@@ -102,7 +107,7 @@ func (l *StatusList) next(c *Canvas, r *Resource) string {
 	case l.now.Sub(*at) < slack:
 		return "now"
 	default:
-		return "overdue " + Age(l.now.Sub(*at))
+		return Age(l.now.Sub(*at)) + " late"
 	}
 }
 

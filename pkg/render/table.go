@@ -10,6 +10,8 @@ type column struct {
 	title string
 	// flexible columns give up room when the terminal is too narrow; identifiers are not flexible.
 	flexible bool
+	// spare columns are left out when giving up room is not enough, the highest number first; 0 always stays.
+	spare int
 }
 
 // cell of a table.
@@ -20,7 +22,7 @@ type cell struct {
 
 const (
 	columnGap   = 2
-	minFlexible = 12
+	minFlexible = 18
 )
 
 // table draws columns that line up, without a line of white space at the end of any row.
@@ -35,6 +37,7 @@ func (t *table) draw(out *strings.Builder, headers bool) { t.drawExcept(out, hea
 
 // drawExcept leaves rows out, in ascending order, that still count for the widths.
 func (t *table) drawExcept(out *strings.Builder, headers bool, hidden []int) {
+	t.leaveOut(headers)
 	widths := t.widths(headers)
 	if headers {
 		titles := make([]cell, len(t.columns))
@@ -50,7 +53,31 @@ func (t *table) drawExcept(out *strings.Builder, headers bool, hidden []int) {
 	}
 }
 
+// leaveOut drops spare columns until the rest fits the terminal.
+func (t *table) leaveOut(headers bool) {
+	for t.painter.theme.Width > 0 {
+		worst := -1
+		total := columnGap * (len(t.columns) - 1)
+		for i, width := range t.widths(headers) {
+			total += width
+			if spare := t.columns[i].spare; spare > 0 && (worst < 0 || spare > t.columns[worst].spare) {
+				worst = i
+			}
+		}
+		if total <= t.painter.theme.Width || worst < 0 {
+			return
+		}
+		t.columns = slices.Delete(slices.Clone(t.columns), worst, worst+1)
+		for i, row := range t.rows {
+			t.rows[i] = slices.Delete(slices.Clone(row), worst, worst+1)
+		}
+	}
+}
+
 func (t *table) line(out *strings.Builder, row []cell, widths []int) {
+	for len(row) > 0 && row[len(row)-1].text == "" {
+		row = row[:len(row)-1]
+	}
 	for i, cell := range row {
 		text := cell.text
 		if t.columns[i].flexible {

@@ -63,6 +63,13 @@ func newPainter(theme Theme) *painter {
 	return p
 }
 
+// unbounded paints the same without a width.
+func (p *painter) unbounded() *painter {
+	free := *p
+	free.theme.Width = 0
+	return &free
+}
+
 // paint colours one line; text without a tone, and every text without colour, comes back unchanged.
 func (p *painter) paint(tone Tone, text string) string {
 	style, ok := p.styles[tone]

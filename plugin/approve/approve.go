@@ -83,6 +83,9 @@ func (o *approveOptions) approve(ctx context.Context, c client) error {
 	if err := o.meant(object); err != nil {
 		return err
 	}
+	if decision := schema.Status.Plan.Approval; decision != nil {
+		return o.decided(ctx, c, schema, decision)
+	}
 	slot, err := findSlot(ctx, c, object)
 	if err != nil {
 		return err
@@ -215,6 +218,16 @@ func (o *approveOptions) lostRace(ctx context.Context, c client, wanted *v1alpha
 		return options.Refusedf("approval %s/%s exists and names another plan; nothing was changed", wanted.Namespace, wanted.Name)
 	}
 	return o.output.Print(render.NewApproval(other, render.ApprovalUnchanged, ""))
+}
+
+// decided answers for a plan whose approval the schema has recorded already, whoever gave it.
+func (o *approveOptions) decided(ctx context.Context, c client, schema *v1alpha1.PtahSchema, decision *v1alpha1.ApprovalRecord) error {
+	standing, err := c.SchemaApproval(ctx, o.namespace, decision.Name)
+	if err == nil && standing.UID == decision.UID {
+		return o.unchanged(schema, standing)
+	}
+	return options.Refusedf("the current plan of %s/%s was approved by %s already (%s); %s; nothing was changed",
+		schema.Namespace, schema.Name, decision.Approver.Username, decision.Name, waitsFor(schema))
 }
 
 // unchanged answers for a plan that was approved already.

@@ -27,8 +27,8 @@ approved and when is stamped by the cluster's admission, from the authenticated 
   kubectl ptah approve orders -n app --fingerprint sha256:4b44… --yes
   kubectl ptah approve orders -n app --dry-run=server`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return options.Usagef("want one schema, got %d arguments", len(args))
+			if len(args) != 1 || args[0] == "" {
+				return options.Usagef("want the name of one schema, got %d arguments", len(args))
 			}
 			return nil
 		},

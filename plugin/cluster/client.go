@@ -151,7 +151,7 @@ func (c *Client) ConfigMapBytes(ctx context.Context, namespace, name, key string
 // ServerVersion asks the API server for its version.
 func (c *Client) ServerVersion(ctx context.Context) (version.Info, error) {
 	info := version.Info{}
-	raw, err := c.core.Get().AbsPath("/version").DoRaw(ctx)
+	raw, err := c.ptah.Get().AbsPath("/version").DoRaw(ctx)
 	if err != nil {
 		return info, explain(err, c.host, "reading the server's version", "get", "/version", "")
 	}
@@ -160,8 +160,8 @@ func (c *Client) ServerVersion(ctx context.Context) (version.Info, error) {
 
 // GroupVersions lists the versions of Ptah's API group that the server serves; none when the kinds are not installed.
 func (c *Client) GroupVersions(ctx context.Context) ([]string, error) {
-	raw, err := c.core.Get().AbsPath("/apis/" + v1alpha1.GroupName).DoRaw(ctx)
-	if IsNotFound(err) {
+	raw, err := c.ptah.Get().AbsPath("/apis/" + v1alpha1.GroupName).DoRaw(ctx)
+	if IsNotFound(err) || KindMissing(err) {
 		return nil, nil
 	}
 	if err != nil {

@@ -22,7 +22,7 @@ func New(global *options.Global) *cobra.Command {
 For "kubectl ptah" no script of Ptah's is needed: kubectl's own completion asks a program named
 kubectl_complete-ptah on PATH. It is this same program under a second name:
 
-  ln -s kubectl-ptah "$(dirname "$(command -v kubectl-ptah)")/kubectl_complete-ptah"`,
+    ln -s kubectl-ptah "$(dirname "$(command -v kubectl-ptah)")/kubectl_complete-ptah"`,
 		Example: `  source <(kubectl ptah completion bash)
   kubectl ptah completion zsh > "${fpath[1]}/_kubectl-ptah"
   kubectl ptah completion fish > ~/.config/fish/completions/kubectl-ptah.fish`,

@@ -30,13 +30,14 @@ const (
 
 // ExitTable is the table of exit codes as help prints it.
 const ExitTable = `Exit codes:
-    0  done; for a question: the good answer
-    1  could not do or could not look (API, permission, digest mismatch, partial list)
-    2  wrong command line
-    3  nothing there to show (no current plan, no such stored plan)
-    4  looked, and there are findings
-    5  refused for safety (identity changed, in flight, pinned, confirmation missing)
-  124  waiting ran out of time`
+
+      0  done; for a question: the good answer
+      1  could not do or could not look (API, permission, digest mismatch, partial list)
+      2  wrong command line
+      3  nothing there to show (no current plan, no such stored plan)
+      4  looked, and there are findings
+      5  refused for safety (identity changed, in flight, pinned, confirmation missing)
+    124  waiting ran out of time`
 
 // ExitError is an error that chooses its exit code. Without an Err the verb has already said what there was to say.
 type ExitError struct {

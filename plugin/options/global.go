@@ -57,6 +57,9 @@ func New(streams genericiooptions.IOStreams, screen Screen, clock func() time.Ti
 // AddFlags adds the flags that all verbs have.
 func (g *Global) AddFlags(flags *pflag.FlagSet) {
 	g.Config.AddFlags(flags)
+	if cache := flags.Lookup("cache-dir"); cache != nil {
+		cache.DefValue = "$HOME/.kube/cache" // the same in everybody's help
+	}
 	flags.StringVar(&g.color, "color", colorAuto, "Colour the text: auto (only on a terminal, and not with NO_COLOR set), always or never")
 	flags.StringVar(&g.jq, "jq", "", "Filter the JSON output with a jq expression; implies -o json")
 	flags.BoolVar(&g.noHeaders, "no-headers", false, "Print tables without their title row")

@@ -20,14 +20,15 @@ func New(global *options.Global) *cobra.Command {
 Every chunk is checked against its digest and size, the joined bytes against the content
 digest, and the plan object against its bytes and its fingerprint, before anything reaches
 stdout. A plan that does not pass was altered or damaged after it was stored: it cannot be
-approved or applied, and nothing of it is printed. Keep the objects for whoever investigates.
-Ptah will plan again once the plan object and its chunks are deleted.
+approved or applied, and nothing of it is printed. Keep the plan object and its ConfigMaps as
+they are for whoever investigates.
 
 Output formats:
-  text   what a person needs to decide: identity, what it waits for, hazards, SQL
-  sql    the statements alone, in plan order, each terminated once
-  json   the stored document, byte for byte: its sha256 is the content digest
-  yaml   everything that text shows, with the document inside
+
+    text   what a person needs to decide: identity, what it waits for, hazards, SQL
+    sql    the statements alone, in plan order, each terminated once
+    json   the stored document, byte for byte: its sha256 is the content digest
+    yaml   everything that text shows, with the document inside
 
 Exit code 3 says that there is no such plan: nothing is current, nothing was applied, or no
 plan of that name is stored.`,
@@ -60,7 +61,7 @@ func (o *planOptions) args(_ *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 1:
 		return options.Usagef("want one schema, got %d arguments", len(args))
-	case len(args) == 0 && o.name == "":
+	case len(args) == 1 && args[0] == "", len(args) == 0 && o.name == "":
 		return options.Usagef("want the name of a schema; \"kubectl ptah status\" lists them")
 	default:
 		return nil

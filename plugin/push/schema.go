@@ -11,6 +11,7 @@ import (
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/pkg/artifact"
+	"github.com/ptah-run/ptah/pkg/render"
 	"github.com/ptah-run/ptah/plugin/options"
 	"github.com/ptah-run/ptah/plugin/push/devserver"
 )
@@ -95,7 +96,11 @@ func (o *schemaOptions) model(ctx context.Context, files []artifact.File) ([]byt
 	}
 	defer stop()
 	o.progress("loading %d %s", len(files), plural(len(files), "file"))
-	return load(ctx, devURL, files)
+	data, warning, err := load(ctx, devURL, files)
+	if warning != "" {
+		o.global.Note(render.Caution, "%s", warning)
+	}
+	return data, err
 }
 
 // devDatabase is the server that a person named, or else one of our own for as long as this command runs.

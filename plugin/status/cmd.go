@@ -30,8 +30,8 @@ is then 1; what could be read is shown all the same.`,
   kubectl ptah status -A --watch
   kubectl ptah status -A --jq '.items[] | select(.waitingFor.party == "approver") | .name'`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return options.Usagef("want one name, got %d", len(args))
+			if len(args) > 1 || (len(args) == 1 && args[0] == "") {
+				return options.Usagef("want one name, got %d arguments", len(args))
 			}
 			return nil
 		},
