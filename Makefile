@@ -5,6 +5,8 @@ SHELL := /bin/bash
 
 export CGO_ENABLED := 0
 export GOTOOLCHAIN := local
+# One set of build flags for everything, so that binaries, images and tests share the build cache.
+export GOFLAGS := -trimpath -buildvcs=false
 
 VERSION  ?= 0.1.0
 REVISION ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
@@ -31,13 +33,13 @@ verify: generate fmt lint lint-rules ## Regenerate, format and lint, then demand
 
 .PHONY: build
 build: ## Build bin/{manager,executor,kubectl-ptah} and the completion helper
-	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
 	ln -sf kubectl-ptah bin/kubectl_complete-ptah
 
 .PHONY: images
 images: build cluster-tool ## Assemble the OCI images without Docker, push them to the local registry, print digests
 	go build -o bin/ptah-images ./hack/images
-	eval "$$($(CLUSTER_TOOL) env)"; bin/ptah-images --registry "$$PTAH_REGISTRY_HOST/ptah" --version '$(VERSION)' --revision '$(REVISION)' --output bin/images.json
+	eval "$$($(CLUSTER_TOOL) env)"; bin/ptah-images --registry "$$PTAH_REGISTRY_HOST/ptah" --version '$(VERSION)' --revision '$(REVISION)' --output json bin/images.json
 
 .PHONY: generate
 generate: ## Regenerate deep copies, CRDs and the reference pages
@@ -85,8 +87,9 @@ cluster-build: cluster-tool ## Build the Kubernetes binaries into the cache (15 
 	$(CLUSTER_TOOL) build
 
 .PHONY: cluster-up
-cluster-up: cluster-tool ## Start a real single-node Kubernetes in namespaces of its own
+cluster-up: cluster-tool ## Start a real single-node Kubernetes and a throw-away PostgreSQL, in namespaces of their own
 	$(CLUSTER_TOOL) up
+	$(CLUSTER_TOOL) postgres up --log-statement all >/dev/null
 
 .PHONY: cluster-down
 cluster-down: cluster-tool ## Stop it and leave nothing behind

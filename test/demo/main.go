@@ -28,7 +28,7 @@ func main() {
 	defer stop()
 	if err := run(ctx); err != nil {
 		fmt.Fprintf(os.Stderr, "\nerror: %v\n", err)
-		fmt.Fprintf(os.Stderr, "look: kubectl ptah status %s -n %s; kubectl get events -n %s; kubectl logs -n %s deployment/ptah-operator\n", name, namespace, namespace, rig.OperatorNamespace)
+		fmt.Fprintf(os.Stderr, "look: kubectl ptah status %s -n %s; kubectl get events -n %s; kubectl logs -n %s deployment/ptah-operator-manager\n", name, namespace, namespace, rig.OperatorNamespace)
 		os.Exit(1) //nolint:gocritic // stop() only restores signal handling
 	}
 }
@@ -60,9 +60,9 @@ func install(ctx context.Context, n *narrator) error {
 		return err
 	}
 	n.Saw("six CRDs established, manager available")
-	_, err := n.Show(ctx, 0, "kubectl", "auth", "can-i", "get", "secrets", "-A", "--as", "system:serviceaccount:"+rig.OperatorNamespace+":ptah-operator-v1")
-	if err == nil {
-		return fmt.Errorf("the manager may read Secrets")
+	// "no" is kubectl's answer and exit code 1.
+	if _, err := n.Show(ctx, 1, "kubectl", "auth", "can-i", "get", "secrets", "-A", "--as", "system:serviceaccount:"+rig.OperatorNamespace+":"+n.rig.ManagerAccount(ctx)); err != nil {
+		return fmt.Errorf("the manager may read Secrets: %w", err)
 	}
 	n.Saw("the manager cannot read a Secret anywhere")
 	return nil

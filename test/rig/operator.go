@@ -17,13 +17,13 @@ const (
 // InstallOperator installs or upgrades the chart with the images of this build and waits until both readings that prove an
 // installation hold: six established CRDs and an available Deployment.
 func (r *Rig) InstallOperator(ctx context.Context, extra ...string) error {
-	manager, digest, ok := strings.Cut(r.Images["manager"], "@")
+	manager, imageDigest, ok := strings.Cut(r.Images["manager"], "@")
 	if !ok {
 		return fmt.Errorf("installing the operator: the image list holds no digest-pinned manager image")
 	}
 	args := []string{
 		"upgrade", "--install", OperatorRelease, "charts/ptah-operator", "--namespace", OperatorNamespace, "--create-namespace",
-		"--set", "image.repository=" + manager, "--set", "image.digest=" + digest,
+		"--set", "image.repository=" + manager, "--set", "image.digest=" + imageDigest,
 		"--set", "execution.runnerImage=" + r.Images["manager"], "--set", "execution.executorImage=" + r.Images["executor"],
 		"--set", "execution.ptahVersion=0.1.0", "--wait", "--timeout", "3m",
 	}

@@ -29,9 +29,9 @@ type Rig struct {
 
 // FromEnv reads the surroundings and says what is missing and which target makes it.
 func FromEnv() (*Rig, error) {
-	root := os.Getenv("PTAH_ROOT")
-	if root == "" {
-		return nil, fmt.Errorf("PTAH_ROOT is not set: run this through make (demo, test-e2e or bench)")
+	root, err := checkout()
+	if err != nil {
+		return nil, err
 	}
 	r := &Rig{Root: root, Bin: filepath.Join(root, "bin"), Registry: os.Getenv("PTAH_REGISTRY"), Images: map[string]string{}}
 	for name, value := range map[string]string{"KUBECONFIG": os.Getenv("KUBECONFIG"), "PTAH_REGISTRY": r.Registry, "PTAH_POSTGRES": os.Getenv("PTAH_POSTGRES")} {
@@ -43,6 +43,19 @@ func FromEnv() (*Rig, error) {
 		return nil, err
 	}
 	return r, r.readImages()
+}
+
+// checkout is the folder above the running program's own that holds the module.
+func checkout() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", fmt.Errorf("finding the checkout: %w", err)
+	}
+	root := filepath.Dir(filepath.Dir(self))
+	if !isFile(filepath.Join(root, "go.mod")) {
+		return "", fmt.Errorf("finding the checkout: %s is not in its bin folder; run this through make (demo, test-e2e or bench)", self)
+	}
+	return root, nil
 }
 
 // readPostgres takes the JSON that `ptah-cluster postgres up` prints.
@@ -61,13 +74,21 @@ func (r *Rig) readPostgres(text string) error {
 	return nil
 }
 
+// readImages takes the list that `make images` wrote; Pods know the registry by its name inside the cluster.
 func (r *Rig) readImages() error {
 	data, err := os.ReadFile(filepath.Join(r.Bin, "images.json"))
 	if err != nil {
 		return fmt.Errorf("reading the image list (make images writes it): %w", err)
 	}
-	if err := json.Unmarshal(data, &r.Images); err != nil {
+	var list struct {
+		Images []struct{ Name, Repository, Digest string }
+	}
+	if err := json.Unmarshal(data, &list); err != nil {
 		return fmt.Errorf("reading the image list: %w", err)
+	}
+	for _, image := range list.Images {
+		_, repository, _ := strings.Cut(image.Repository, "/")
+		r.Images[image.Name] = r.Registry + "/" + repository + "@" + image.Digest
 	}
 	return nil
 }
