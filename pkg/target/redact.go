@@ -95,6 +95,10 @@ func replace(text, needle string) string {
 	var out strings.Builder
 	last := 0
 	for i := 0; i < len(text); {
+		if c := text[i]; c != needle[0] && c != '%' && c != '\\' && c != '&' && c != '+' {
+			i++
+			continue
+		}
 		n := match(text[i:], needle)
 		if n == 0 || (len(needle) < shortSecret && !wholeWord(text, i, i+n)) {
 			i++
@@ -122,7 +126,8 @@ func wholeWord(text string, from, to int) bool {
 // match is the length of the longest spelling of needle that text begins with, 0 for none. It keeps the set of reachable offsets, so
 // that ambiguous escapes (a password that itself holds %41) cost no backtracking.
 func match(text, needle string) int {
-	reached := []int{0}
+	var space [4]int
+	reached := space[:1]
 	for i := 0; i < len(needle) && len(reached) > 0; i++ {
 		var next []int
 		for _, at := range reached {

@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/ptah-run/ptah/pkg/target"
 )
