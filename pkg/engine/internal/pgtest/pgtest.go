@@ -27,7 +27,7 @@ import (
 
 // The superuser that tests connect as.
 const (
-	User     = "ptah_owner"
+	User     = "postgres" // dumps name it as the owner
 	Password = "owner-pass-7315"
 )
 
