@@ -60,23 +60,32 @@ lint-rules: bin/golangci-lint ## Prove that every import rule fires on its bad f
 bin/golangci-lint: hack/tools/go.mod
 	go build -modfile=hack/tools/go.mod -o $@ github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 
+# Vet runs with the linter, once, and not again in front of every test.
+GOTEST := $(CURDIR)/bin/gotestsum --format pkgname-and-test-fails --hide-summary=skipped
+
+bin/gotestsum: hack/tools/go.mod
+	go build -modfile=hack/tools/go.mod -o $@ gotest.tools/gotestsum
+
 .PHONY: test-unit
-test-unit: cluster-build ## Unit tests, and tests against a real API server and a real PostgreSQL
-	KUBEBUILDER_ASSETS="$$($(CLUSTER_TOOL) assets)" $(TOOLS) gotestsum --format pkgname -- $$(go list ./... | grep -v /test/)
+test-unit: bin/gotestsum cluster-build ## Unit tests, and tests against a real API server and a real PostgreSQL
+	@mkdir -p bin/reports
+	KUBEBUILDER_ASSETS="$$($(CLUSTER_TOOL) assets)" $(GOTEST) --jsonfile bin/reports/unit.json -- -vet=off -p 2 $$(go list ./... | grep -v -e /test/e2e -e /test/bench)
 
 .PHONY: test-cluster
-test-cluster: ## Tests of the local cluster itself
-	cd test/cluster && go test ./...
+test-cluster: bin/gotestsum cluster-build ## Tests of the local cluster itself
+	@mkdir -p bin/reports
+	cd test/cluster && $(GOTEST) --jsonfile $(CURDIR)/bin/reports/cluster.json -- -vet=off ./...
 
 .PHONY: test-e2e
-test-e2e: build cluster-up images ## The product on the real cluster
-	go test -c -o bin/e2e.test ./test/e2e
-	$(CLUSTER_TOOL) exec -- $(CURDIR)/bin/e2e.test -test.v -test.timeout 40m
+test-e2e: bin/gotestsum build cluster-up images ## The product on the real cluster
+	@mkdir -p bin/reports
+	go test -vet=off -c -o bin/e2e.test ./test/e2e
+	$(GOTEST) --jsonfile bin/reports/e2e.json --raw-command -- go tool test2json -t -p github.com/ptah-run/ptah/test/e2e $(CLUSTER_TOOL) exec -- $(CURDIR)/bin/e2e.test -test.v=test2json -test.timeout 40m -test.parallel 4
 
 .PHONY: bench
 bench: build cluster-up images ## Benchmarks: cold start of 20 schemas, memory, requests
-	go test -c -o bin/bench.test ./test/bench
-	$(CLUSTER_TOOL) exec -- $(CURDIR)/bin/bench.test -test.v -test.timeout 40m
+	go build -o bin/bench ./test/bench
+	$(CLUSTER_TOOL) exec -- $(CURDIR)/bin/bench
 
 .PHONY: cluster-tool
 cluster-tool:
