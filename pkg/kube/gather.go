@@ -36,11 +36,17 @@ func (w *World) Gather(ctx context.Context, k Key) (*Pass, bool, error) {
 	}
 	p := &Pass{Key: k, world: w}
 	p.adopt(s, fresh)
+	p.look(ctx)
+	return p, true, nil
+}
+
+// look fills the snapshot from memory and caches.
+func (p *Pass) look(ctx context.Context) {
 	p.recall()
 	p.cachedJob(ctx)
+	p.proofPods(ctx, p.world.Cached, false)
 	p.cachedApprovals(ctx)
-	p.census(ctx, w.Cached, false)
-	return p, true, nil
+	p.census(ctx, p.world.Cached, false)
 }
 
 // latest is the newest version of the schema that this process knows of.
@@ -135,17 +141,25 @@ func (p *Pass) cachedJob(ctx context.Context) {
 		p.Snapshot.Job.State = operation.Absent
 		return
 	}
-	p.seeJob(ctx, false)
+	p.seeJob(false)
 	p.pods(ctx, p.world.Cached, false)
+	p.podless(ctx)
 }
 
-func (p *Pass) seeJob(ctx context.Context, fresh bool) {
-	mismatch := schema.MatchJob(p.Schema, p.job)
-	facts := jobFacts(p.job, mismatch)
-	if !facts.Terminal {
-		facts.Trouble = p.world.jobTrouble(ctx, p.job, p.View.Now)
+func (p *Pass) seeJob(fresh bool) {
+	p.Snapshot.Job = operation.Known[operation.Job]{
+		State: operation.Present, Fresh: fresh, Value: jobFacts(p.job, schema.MatchJob(p.Schema, p.job)),
 	}
-	p.Snapshot.Job = operation.Known[operation.Job]{State: operation.Present, Fresh: fresh, Value: facts}
+}
+
+// podless asks why a Job has no Pod. Both the cache and the Job's own counters must say that there never was one.
+func (p *Pass) podless(ctx context.Context) {
+	j, st := &p.Snapshot.Job.Value, p.job.Status
+	counted := st.Active > 0 || st.Failed > 0 || st.Succeeded > 0 ||
+		(st.UncountedTerminatedPods != nil && len(st.UncountedTerminatedPods.Succeeded)+len(st.UncountedTerminatedPods.Failed) > 0)
+	if p.Snapshot.Pods.State == operation.Absent && !counted && !j.Terminal && p.View.Now.Sub(j.Created) >= troubleAfter {
+		j.Trouble = p.world.jobTrouble(ctx, p.job)
+	}
 }
 
 // pods lists what the claim's Job owns, by its UID: labels can be copied, an owner cannot be shared.
@@ -297,10 +311,7 @@ func pages[L client.ObjectList](ctx context.Context, reader client.Reader, list 
 const troubleAfter = 5 * time.Second
 
 // jobTrouble says why a Job has no Pod, from the Job controller's own Events: a quota, an admission plugin or a webhook refused it.
-func (w *World) jobTrouble(ctx context.Context, job *batchv1.Job, now time.Time) string {
-	if job.Status.Active > 0 || job.Status.Failed > 0 || job.Status.Succeeded > 0 || now.Sub(job.CreationTimestamp.Time) < troubleAfter {
-		return ""
-	}
+func (w *World) jobTrouble(ctx context.Context, job *batchv1.Job) string {
 	var list corev1.EventList
 	err := w.Direct.List(ctx, &list, client.InNamespace(job.Namespace), client.MatchingFields{
 		"involvedObject.uid": string(job.UID), "reason": "FailedCreate",
@@ -311,7 +322,10 @@ func (w *World) jobTrouble(ctx context.Context, job *batchv1.Job, now time.Time)
 			newest = list.Items[i]
 		}
 	}
-	if err != nil || newest.Message == "" {
+	if err == nil && newest.Message == "" {
+		return "" // nobody refused anything: the Job controller is merely slow
+	}
+	if err != nil {
 		return "the Job controller has made no Pod yet; see the Events of Job " + job.Name
 	}
 	return "the cluster refuses the Pod: " + stable(newest.Message)

@@ -36,7 +36,7 @@ func (p *Pass) Read(ctx context.Context, parts operation.Part) (bool, error) {
 	}{
 		{operation.PartJob, p.readJob},
 		{operation.PartPods, func(ctx context.Context) { p.pods(ctx, p.world.Direct, true) }},
-		{operation.PartProofPods, p.readProofPods},
+		{operation.PartProofPods, func(ctx context.Context) { p.proofPods(ctx, p.world.Direct, true) }},
 		{operation.PartLease, p.readLease},
 		{operation.PartCensus, func(ctx context.Context) { p.census(ctx, p.world.Direct, true) }},
 		{operation.PartAdmission, p.readAdmission},
@@ -71,10 +71,7 @@ func (p *Pass) readResource(ctx context.Context) (gone bool, err error) {
 		p.View.Admission, p.View.Policy = operation.Known[podspec.AdmissionInputs]{}, operation.Known[schema.Policy]{}
 		p.View.Stored, p.View.Published = operation.Known[schema.StoredPlan]{}, nil
 		p.Snapshot.Result, p.job = operation.Result{}, nil
-		p.recall()
-		p.cachedJob(ctx)
-		p.cachedApprovals(ctx)
-		p.census(ctx, p.world.Cached, false)
+		p.look(ctx)
 	}
 	return false, nil
 }
@@ -90,7 +87,7 @@ func (p *Pass) readJob(ctx context.Context) {
 	switch {
 	case err == nil:
 		p.job = job
-		p.seeJob(ctx, true)
+		p.seeJob(true)
 	case apierrors.IsNotFound(err):
 		p.job = nil
 		p.Snapshot.Job = operation.Known[operation.Job]{State: operation.Absent, Fresh: true}
@@ -99,23 +96,23 @@ func (p *Pass) readJob(ctx context.Context) {
 	}
 }
 
-// readProofPods scans the namespace for Pods of the Apply that a proof is owed for.
-func (p *Pass) readProofPods(ctx context.Context) {
+// proofPods finds the Pods of the Apply that a proof is owed for. A fresh look scans the whole namespace.
+func (p *Pass) proofPods(ctx context.Context, reader client.Reader, fresh bool) {
 	proof := p.Schema.Status.PendingObservation
 	if proof == nil || proof.ApplyJobName == "" {
 		p.Snapshot.ProofPods = operation.Known[[]operation.Pod]{State: operation.Absent, Fresh: true}
 		return
 	}
-	owned, err := p.world.ownedPods(ctx, p.world.Direct, true, p.Schema.Namespace, proof.ApplyJobName, proof.ApplyJobUID)
+	owned, err := p.world.ownedPods(ctx, reader, fresh, p.Schema.Namespace, proof.ApplyJobName, proof.ApplyJobUID)
 	if err != nil {
-		p.Snapshot.ProofPods = operation.Known[[]operation.Pod]{State: operation.Unknown, Fresh: true}
+		p.Snapshot.ProofPods = operation.Known[[]operation.Pod]{State: operation.Unknown, Fresh: fresh}
 		return
 	}
 	facts := make([]operation.Pod, 0, len(owned))
 	for i := range owned {
 		facts = append(facts, podFacts(&owned[i], ""))
 	}
-	p.Snapshot.ProofPods = known(facts, true)
+	p.Snapshot.ProofPods = known(facts, fresh)
 }
 
 // leaseRealm is the realm whose Lease the durable facts are about.

@@ -77,7 +77,7 @@ func quietApply(s *Snapshot, d Durable, p Proof) Step {
 	if s.ProofPods.State == Unknown {
 		return wait(s, readRetry, "reading the Apply's Pods")
 	}
-	if !s.ProofPods.Fresh {
+	if s.ProofPods.State == Unread || (!s.ProofPods.Fresh && decisive(s, d)) {
 		return ReadFresh{Parts: PartProofPods}
 	}
 	if stopped(s.ProofPods.Value) {
@@ -87,6 +87,14 @@ func quietApply(s *Snapshot, d Durable, p Proof) Step {
 		return drop(s, d, *d.Claim, Turn{Kind: TurnDropped, Detail: "a Pod of the Apply is still there"})
 	}
 	return proofPause(s, p, "a Pod of the Apply is still there")
+}
+
+// decisive reports whether the pass may begin a reading or believe one: only then a cache is not enough.
+func decisive(s *Snapshot, d Durable) bool {
+	if d.Claim == nil || d.Claim.JobUID == "" {
+		return true
+	}
+	return s.Result.ClaimID == d.Claim.ID && s.Result.State != ResultUnread && s.Result.State != ResultReading
 }
 
 // abandonProof ends a proof because its resource is being deleted: not before nothing of the Apply can write.

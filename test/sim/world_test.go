@@ -413,7 +413,7 @@ func (w *world) execute(p *simPod) {
 		}
 		f.Resolve = &frame.Resolved{ResolvedReference: "oci://registry.example/shop@" + w.registry, Digest: w.registry, ArtifactType: v1alpha1.SchemaArtifactType}
 	case intent.Verify:
-		f.Verify = &frame.Verified{ArtifactType: v1alpha1.SchemaArtifactType, PolicyDigest: o.Policy.Digest}
+		f.Verify = &frame.Verified{ArtifactType: v1alpha1.SchemaArtifactType, PolicyDigest: o.Policy.Digest, Requirements: []string{"artifact_types"}}
 	case intent.Observe:
 		f.Observe = &frame.Observed{Dialect: "postgres", ReportDigest: sha("report" + w.database)}
 	case intent.Plan:
