@@ -72,7 +72,7 @@ jq -r .spec.contentDigest "$PLAN.plan.json"`
 		assert.Equal(t, strings.TrimSpace(out), "sha256:"+hex.EncodeToString(sum[:]))
 		approvals, err := os.ReadFile(filepath.Join(dir, got.Status.Applied.PlanRef.Name+".approvals.json"))
 		require.NoError(t, err)
-		assert.Contains(t, string(approvals), `"username": "admin"`, "the approval names who approved")
+		assert.Contains(t, string(approvals), `"username": "ptah-cluster-admin"`, "the approval names who approved")
 	})
 	t.Run("reading the applied plan", func(t *testing.T) {
 		out, err := it.Must(t.Context(), "", "kubectl-ptah", "plan", s.name, "-n", s.ns, "--applied", "-o", "sql")

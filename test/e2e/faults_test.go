@@ -156,7 +156,15 @@ func (s *stage) ensureNamespace() {
 
 func (s *stage) createSecret(name, key, value string) {
 	s.t.Helper()
-	manifest := fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: %s, namespace: %s}\nstringData: {%s: %q}\n", name, s.ns, key, value)
+	s.createSecrets(name, map[string]string{key: value})
+}
+
+func (s *stage) createSecrets(name string, values map[string]string) {
+	s.t.Helper()
+	manifest := fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: %s, namespace: %s}\nstringData:\n", name, s.ns)
+	for key, value := range values {
+		manifest += fmt.Sprintf("  %s: %q\n", key, value)
+	}
 	_, err := it.Must(s.t.Context(), manifest, "kubectl", "apply", "-f", "-")
 	require.NoError(s.t, err)
 }
@@ -192,7 +200,7 @@ func TestDamagedPlanIsNeverApplied(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 1, res.Code)
 	assert.Empty(t, res.Stdout, "not one byte of a damaged plan is printed")
-	assert.Contains(t, res.Stderr, "digest")
+	assert.Contains(t, res.Stderr, "altered or damaged")
 
 	res, err = it.Run(t.Context(), "", "kubectl-ptah", "approve", s.name, "-n", s.ns, "--yes")
 	require.NoError(t, err)

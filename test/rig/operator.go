@@ -41,6 +41,8 @@ type Schema struct {
 	Namespace, Name, Reference, URL, Interval, Apply string
 	// Engine is PostgreSQL unless said; SecretName is the schema's own Secret unless said, and then the caller makes it.
 	Engine, SecretName string
+	// RegistrySecret makes the registry access authenticated.
+	RegistrySecret string
 	// Extra is YAML appended to the spec, indented by two.
 	Extra            string
 	AllowDestructive bool
@@ -75,7 +77,8 @@ spec:
   desired:
     ociRef: {{.Reference}}
     transport: {plainHTTP: true}
-    verificationPolicyFrom: {name: schema-policy, key: policy.yaml}
+{{if .RegistrySecret}}    registryAuthFrom: {name: {{.RegistrySecret}}}
+{{end}}    verificationPolicyFrom: {name: schema-policy, key: policy.yaml}
   interval: {{.Interval}}
   policy: {apply: {{.Apply}}, allowDestructive: {{.AllowDestructive}}}
 {{.Extra}}`))

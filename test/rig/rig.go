@@ -23,6 +23,8 @@ type Rig struct {
 	Registry string
 	// PostgresURL is the superuser's URL of the throw-away server, without a database; Pods reach it by PostgresHost and PostgresPort.
 	PostgresURL, PostgresHost, PostgresPort string
+	// PostgresLog is the server's log, every statement in it.
+	PostgresLog string
 	// Images are repository@digest references by binary name: manager, executor, kubectl-ptah.
 	Images map[string]string
 }
@@ -65,11 +67,12 @@ func (r *Rig) readPostgres(text string) error {
 		Port     int    `json:"port"`
 		User     string `json:"user"`
 		Password string `json:"password"`
+		LogFile  string `json:"logFile"`
 	}
 	if err := json.Unmarshal([]byte(text), &pg); err != nil {
 		return fmt.Errorf("reading PTAH_POSTGRES: %w", err)
 	}
-	r.PostgresHost, r.PostgresPort = pg.Host, fmt.Sprint(pg.Port)
+	r.PostgresHost, r.PostgresPort, r.PostgresLog = pg.Host, fmt.Sprint(pg.Port), pg.LogFile
 	r.PostgresURL = fmt.Sprintf("postgres://%s:%s@%s:%d", pg.User, pg.Password, pg.Host, pg.Port)
 	return nil
 }
