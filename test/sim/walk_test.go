@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"pgregory.net/rapid"
 
@@ -27,10 +28,11 @@ const (
 )
 
 // pass is one reconcile pass of a manager: gather, decide, perform one step with the given fate.
-func (w *world) pass(b *brain, what fate) operation.Step {
-	s := w.schema.DeepCopy()
-	step := operation.Next(w.gather(b, s))
-	w.trace = append(w.trace, fmt.Sprintf("%s %T %s fate=%d phase=%s", w.now.Format("15:04:05"), step, reasonOf(step), what, s.Status.Phase))
+func (w *world) pass(b *brain, what fate) operation.Step { return w.passOn(b, what, false) }
+
+func (w *world) passOn(b *brain, what fate, stale bool) operation.Step {
+	s, step := w.decide(b, stale)
+	w.trace = append(w.trace, fmt.Sprintf("%s %T %s fate=%d stale=%v phase=%s", w.now.Format("15:04:05"), step, reasonOf(step), what, stale, s.Status.Phase))
 	if _, waiting := step.(operation.Wait); waiting {
 		w.waits++
 		return step
@@ -126,6 +128,12 @@ func (w *world) checkCreate(s *v1alpha1.PtahSchema, c operation.CreateJob) {
 
 // check is what has to hold in every state.
 func (w *world) check() {
+	if w.gone {
+		if running := w.writing(); running != "" {
+			w.violated("the schema is gone and its Apply %s runs", running)
+		}
+		return
+	}
 	st := &w.schema.Status
 	for id, n := range w.applied {
 		if n > 1 {
@@ -150,7 +158,7 @@ func (w *world) check() {
 		if !claimed && !recorded {
 			w.violated("I4: an Apply runs and neither a claim nor a record knows it")
 		}
-		if w.lease == nil || w.lease.Holder != running {
+		if !w.robbed[running] && (w.lease == nil || w.lease.Holder != running) {
 			w.violated("I3: an Apply runs and its Lease is not held")
 		}
 	}
@@ -241,14 +249,25 @@ func tuples(s *v1alpha1.PtahSchema) map[string]string {
 func TestHostileWorld(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		guarded(t, func() {
-			w, b := newWorld(), &brain{}
+			w, b, second := newWorld(), &brain{}, &brain{}
 			if rapid.Bool().Draw(t, "always") {
 				w.schema.Spec.Policy.Apply = v1alpha1.ApplyAlways
 			}
 			moves := rapid.IntRange(20, 150).Draw(t, "moves")
 			for range moves {
-				w.hostile(t, b)
+				manager := b
+				if rapid.IntRange(0, 9).Draw(t, "manager") == 9 {
+					manager = second
+				}
+				w.hostile(t, manager)
 				w.check()
+				if w.gone {
+					return
+				}
+			}
+			if w.schema.DeletionTimestamp != nil {
+				require.True(t, w.depart(b), strings.Join(w.trace, "\n"))
+				return
 			}
 			w.kind()
 			require.Equal(t, v1alpha1.SchemaPhaseInSync, w.settle(b), strings.Join(w.trace, "\n"))
@@ -260,11 +279,11 @@ func TestHostileWorld(t *testing.T) {
 // hostile is one move of an adversary.
 func (w *world) hostile(t *rapid.T, b *brain) {
 	fates := []fate{succeeds, succeeds, succeeds, succeeds, succeeds, succeeds, failsBefore, replyLost, dies}
-	move := rapid.IntRange(0, 30).Draw(t, "move")
+	move := rapid.IntRange(0, 34).Draw(t, "move")
 	w.trace = append(w.trace, fmt.Sprintf("move %d", move))
 	switch {
 	case move <= 17:
-		step := w.pass(b, rapid.SampledFrom(fates).Draw(t, "fate"))
+		step := w.passOn(b, rapid.SampledFrom(fates).Draw(t, "fate"), rapid.IntRange(0, 3).Draw(t, "stale") == 3)
 		if wait, ok := step.(operation.Wait); ok && !w.startPods() && !w.runPods() {
 			w.now = wait.Until
 		}
@@ -295,9 +314,62 @@ func (w *world) hostile(t *rapid.T, b *brain) {
 		}
 	case move == 29:
 		w.database = rapid.SampledFrom([]string{stateOld, stateNew}).Draw(t, "drift")
+	case move == 31, move == 32:
+		w.rob(move == 31)
+	case move == 33:
+		if rapid.IntRange(0, 7).Draw(t, "delete") == 0 && w.schema.DeletionTimestamp == nil {
+			at := metav1.NewTime(w.now)
+			w.schema.DeletionTimestamp = &at
+			w.bump()
+		}
+	case move == 34:
+		w.clear(rapid.IntRange(0, 2).Draw(t, "field"))
 	case move == 30:
 		w.policyUID = types.UID(rapid.SampledFrom([]string{"policy-1", "policy-2"}).Draw(t, "policy"))
 	}
+}
+
+// rob takes the realm's Lease for somebody else, or deletes it.
+func (w *world) rob(foreign bool) {
+	if w.lease == nil {
+		return
+	}
+	w.robbed[w.lease.Holder] = true
+	w.lease = nil
+	if foreign {
+		w.lease = &operation.Lease{Holder: "thief", Epoch: "v1-thief", Seconds: 60, RenewedAt: w.now}
+		w.leaseSeen = w.now
+	}
+}
+
+// clear is a person who edits a status by hand. Records of what may have run are not among the fields: taking one away is beyond any promise.
+func (w *world) clear(field int) {
+	st := &w.schema.Status
+	switch field {
+	case 0:
+		st.Conditions = nil
+	case 1:
+		st.NextReconciliationTime = nil
+	case 2:
+		st.Phase = ""
+	}
+	w.bump()
+}
+
+// depart lets the world be kind until a deleted schema is gone.
+func (w *world) depart(b *brain) bool {
+	for range 400 {
+		step := w.pass(b, succeeds)
+		w.check()
+		if w.gone {
+			return w.lease == nil || w.lease.Holder == "thief"
+		}
+		wait, waiting := step.(operation.Wait)
+		if waiting && !w.startPods() && !w.runPods() {
+			w.now = wait.Until
+		}
+	}
+	return false
 }
 
 func (w *world) edit(change func()) {

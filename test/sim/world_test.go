@@ -50,6 +50,9 @@ type world struct {
 	spent    map[types.UID]map[string]bool
 	notes    []operation.Note
 	waits    int
+	gone     bool            // the schema was deleted and its last finalizer went
+	robbed   map[string]bool // operations whose Lease somebody took or deleted
+	history  []*v1alpha1.PtahSchema
 	trace    []string
 	settings podspec.AdmissionSettings
 }
@@ -87,7 +90,7 @@ func newWorld() *world {
 		now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), jobs: map[string]*batchv1.Job{}, pods: map[string]*simPod{},
 		plans: map[string]*v1alpha1.PtahSchemaPlan{}, policyUID: "policy-1", registry: sha("artifact-1"), database: stateOld,
 		desired: map[string]string{sha("artifact-1"): stateNew, sha("artifact-2"): "newer"}, identify: sha("database-1"),
-		creates: map[string]int{}, applied: map[string]int{}, spent: map[types.UID]map[string]bool{},
+		robbed: map[string]bool{}, creates: map[string]int{}, applied: map[string]int{}, spent: map[types.UID]map[string]bool{},
 		settings: podspec.AdmissionSettings{DefaultTolerations: true, NotReadySeconds: 300, UnreachableSeconds: 300},
 	}
 	w.identity = identity(1)
@@ -125,6 +128,13 @@ func identity(n int) binding.Identity {
 func (w *world) bump() {
 	w.version++
 	w.schema.ResourceVersion = strconv.Itoa(w.version)
+	w.history = append(w.history, w.schema.DeepCopy())
+	if len(w.history) > 6 {
+		w.history = w.history[1:]
+	}
+	if w.schema.DeletionTimestamp != nil && len(w.schema.Finalizers) == 0 {
+		w.gone = true
+	}
 }
 
 func (w *world) nonce() string {
@@ -132,7 +142,78 @@ func (w *world) nonce() string {
 	return fmt.Sprintf("%032x", w.nonces)
 }
 
-// gather is what the edges do, over this world. Everything it reads is true now; a stale reading is modelled by the caller.
+// decide is what a reconcile pass does: a first look, and fresh reads for as long as the decision asks for them. A pass with stale caches
+// first sees an older schema, no Job, no Pod and no approval of late.
+func (w *world) decide(b *brain, stale bool) (*v1alpha1.PtahSchema, operation.Step) {
+	s := w.schema
+	if stale && len(w.history) > 0 {
+		s = w.history[w.version%len(w.history)]
+	}
+	s = s.DeepCopy()
+	snap := w.gather(b, s)
+	if stale {
+		w.blur(&snap)
+	}
+	for range 20 {
+		step := operation.Next(snap)
+		more, reading := step.(operation.ReadFresh)
+		if !reading {
+			return s, step
+		}
+		truth := w.gather(b, s)
+		if more.Parts&operation.PartResource != 0 {
+			s = w.schema.DeepCopy()
+			truth = w.gather(b, s)
+			fresh := truth
+			w.blur(&fresh)
+			fresh.Resource.Fresh = true
+			snap = fresh
+		}
+		sharpen(&snap, truth, more.Parts)
+	}
+	w.violated("a pass that never stops reading")
+	return nil, nil
+}
+
+// blur turns a true snapshot into one that only the caches know.
+func (w *world) blur(s *operation.Snapshot) {
+	v := s.Family.(*schema.View)
+	s.Resource.Fresh = false
+	s.Job = operation.Known[operation.Job]{State: operation.Absent}
+	s.Pods, s.ProofPods = operation.Known[[]operation.Pod]{State: operation.Absent}, operation.Known[[]operation.Pod]{State: operation.Absent}
+	s.Lease = operation.Known[operation.Lease]{}
+	s.Census.Fresh = false
+	v.Policy, v.Admission, v.Stored = operation.Known[schema.Policy]{}, operation.Known[podspec.AdmissionInputs]{}, operation.Known[schema.StoredPlan]{}
+	v.Approvals.Fresh = false
+	if n := len(v.Approvals.Value); n > 0 {
+		v.Approvals.Value = v.Approvals.Value[:n-1]
+	}
+}
+
+// sharpen takes the parts that were asked for from the truth.
+func sharpen(s *operation.Snapshot, truth operation.Snapshot, parts operation.Part) {
+	v, t := s.Family.(*schema.View), truth.Family.(*schema.View)
+	for _, p := range []struct {
+		part operation.Part
+		take func()
+	}{
+		{operation.PartJob, func() { s.Job = truth.Job }},
+		{operation.PartPods, func() { s.Pods = truth.Pods }},
+		{operation.PartProofPods, func() { s.ProofPods = truth.ProofPods }},
+		{operation.PartLease, func() { s.Lease = truth.Lease }},
+		{operation.PartCensus, func() { s.Census = truth.Census }},
+		{operation.PartAdmission, func() { v.Admission = t.Admission }},
+		{operation.PartPolicy, func() { v.Policy = t.Policy }},
+		{operation.PartPlan, func() { v.Stored = t.Stored }},
+		{operation.PartApprovals, func() { v.Approvals = t.Approvals }},
+	} {
+		if parts&p.part != 0 {
+			p.take()
+		}
+	}
+}
+
+// gather is what the edges do, over this world. Everything it reads is true now.
 func (w *world) gather(b *brain, s *v1alpha1.PtahSchema) operation.Snapshot {
 	v := &schema.View{Schema: s, Now: w.now, Nonce: w.nonce(), Identity: w.identity}
 	snap := operation.Snapshot{
