@@ -1,10 +1,11 @@
 //go:build linux
 
-package local
+package local_test
 
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"io/fs"
@@ -32,15 +33,27 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/ptah-run/ptah/test/cluster"
+	"github.com/ptah-run/ptah/test/cluster/cli"
 	"github.com/ptah-run/ptah/test/cluster/database"
 	"github.com/ptah-run/ptah/test/cluster/debian"
 	"github.com/ptah-run/ptah/test/cluster/kubebin"
+	"github.com/ptah-run/ptah/test/cluster/local"
+	"github.com/ptah-run/ptah/test/cluster/process"
 	"github.com/ptah-run/ptah/test/cluster/registry"
 )
 
+// TestMain lets the test binary be the program that clusters run: their subcommands go to the real command line.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+		os.Exit(cli.Main(os.Args[1:], os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
 // life is one cluster of a test with what is needed to use it.
 type life struct {
-	driver *Driver
+	name   string
+	driver cluster.Driver
 	log    *bytes.Buffer
 	before host
 }
@@ -62,9 +75,13 @@ func newLife(t *testing.T, name string, noNode bool) *life {
 	if packages := debian.MissingPackages(debian.NodePrograms); len(packages) > 0 && !debian.CanInstall() {
 		t.Skipf("Debian packages are missing: %s", strings.Join(packages, " "))
 	}
-	driver, err := New(fmt.Sprintf("%s-%d", name, os.Getpid()), compile(t, "../cmd/ptah-cluster"))
+	program, err := os.Executable()
 	require.NoError(t, err)
-	l := &life{driver: driver, log: &bytes.Buffer{}, before: snapshot(t, driver)}
+	name = fmt.Sprintf("%s-%d", name, os.Getpid())
+	driver, err := local.New(name, program)
+	require.NoError(t, err)
+	l := &life{name: name, driver: driver, log: &bytes.Buffer{}}
+	l.before = l.snapshot(t)
 	t.Cleanup(func() {
 		assert.NoError(t, driver.Down(context.Background()))
 		if t.Failed() {
@@ -89,8 +106,10 @@ type host struct {
 	mounts, links, cgroups, processes, files []string
 }
 
-func snapshot(t *testing.T, d *Driver) host {
+func (l *life) snapshot(t *testing.T) host {
 	t.Helper()
+	cache, err := cluster.CacheDir()
+	require.NoError(t, err)
 	mounts, err := os.ReadFile("/proc/self/mountinfo")
 	require.NoError(t, err)
 	h := host{mounts: strings.Split(string(mounts), "\n")}
@@ -101,7 +120,7 @@ func snapshot(t *testing.T, d *Driver) host {
 	}
 	// Of the rest only what belongs to this cluster: others may come and go meanwhile.
 	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && entry.IsDir() && strings.Contains(entry.Name(), d.name) {
+		if err == nil && entry.IsDir() && strings.Contains(entry.Name(), l.name) {
 			h.cgroups = append(h.cgroups, path)
 		}
 		return nil
@@ -109,11 +128,11 @@ func snapshot(t *testing.T, d *Driver) host {
 	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	require.NoError(t, err)
 	for _, file := range commands {
-		if line, err := os.ReadFile(file); err == nil && bytes.Contains(line, []byte("/"+d.name+"/")) {
+		if line, err := os.ReadFile(file); err == nil && bytes.Contains(line, []byte("/"+l.name+"/")) {
 			h.processes = append(h.processes, string(bytes.ReplaceAll(line, []byte{0}, []byte{' '})))
 		}
 	}
-	h.files, err = filepath.Glob(string(d.state) + "*")
+	h.files, err = filepath.Glob(filepath.Join(cache, "cluster", l.name) + "*")
 	require.NoError(t, err)
 	for _, dir := range []string{"/var/lib/kubelet", "/var/lib/cni", "/opt/containerd", "/var/log/pods", "/run/ptah"} {
 		if _, err := os.Stat(dir); err == nil {
@@ -146,7 +165,7 @@ func (l *life) up(ctx context.Context, t *testing.T, noNode bool) kubernetes.Int
 func (l *life) down(ctx context.Context, t *testing.T) {
 	t.Helper()
 	require.NoError(t, l.driver.Down(ctx))
-	after := snapshot(t, l.driver)
+	after := l.snapshot(t)
 	assert.Equal(t, l.before, after, "down must leave nothing behind")
 }
 
@@ -283,8 +302,6 @@ func runDatabase(ctx context.Context, t *testing.T, l *life) {
 }
 
 func runRecovery(ctx context.Context, t *testing.T, l *life, client kubernetes.Interface) {
-	r, err := l.driver.running()
-	require.NoError(t, err)
 	status, err := l.driver.Status(ctx)
 	require.NoError(t, err)
 	for _, component := range status.Components {
@@ -302,7 +319,11 @@ func runRecovery(ctx context.Context, t *testing.T, l *life, client kubernetes.I
 		}))
 	}, 20*time.Second, 100*time.Millisecond)
 
-	require.NoError(t, r.Forwarder.Kill(ctx))
+	data, err := os.ReadFile(filepath.Join(status.StateDir, "cluster.json"))
+	require.NoError(t, err)
+	var record struct{ Forwarder process.Identity }
+	require.NoError(t, json.Unmarshal(data, &record))
+	require.NoError(t, record.Forwarder.Kill(ctx))
 	status, err = l.driver.Status(ctx)
 	require.NoError(t, err)
 	assert.Contains(t, status.Problem, "forwarder")
