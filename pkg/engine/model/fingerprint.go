@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,30 +33,36 @@ func Fingerprint(d *Database) string {
 	}
 	slices.Sort(encoded)
 	h := sha256.New()
-	write := func(s string) { _, _ = h.Write([]byte(prefixed(s))) } // a hash never fails to write
-	write(fingerprintScheme)
-	write(d.Dialect)
+	_, _ = io.WriteString(h, list(fingerprintScheme, d.Dialect)) // a hash never fails to write
+	var n [8]byte
 	for _, e := range encoded {
-		write(e)
+		binary.BigEndian.PutUint64(n[:], uint64(len(e)))
+		_, _ = h.Write(n[:])
+		_, _ = io.WriteString(h, e)
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
 func (f Fact) encode() string { return list(f.Kind, f.Schema, f.Table, f.Name, f.Aspect, f.Value) }
 
-// list writes values so that no two lists share bytes.
+// list writes values so that no two lists share bytes: each after its length, eight bytes.
 func list(values ...string) string {
+	if len(values) == 0 {
+		return ""
+	}
 	var b strings.Builder
+	size := 0
 	for _, v := range values {
-		b.WriteString(prefixed(v))
+		size += 8 + len(v)
+	}
+	b.Grow(size)
+	var n [8]byte
+	for _, v := range values {
+		binary.BigEndian.PutUint64(n[:], uint64(len(v)))
+		_, _ = b.Write(n[:]) // a builder never fails to write
+		b.WriteString(v)
 	}
 	return b.String()
-}
-
-func prefixed(s string) string {
-	var n [8]byte
-	binary.BigEndian.PutUint64(n[:], uint64(len(s)))
-	return string(n[:]) + s
 }
 
 // Facts are everything that a model says, unordered.
