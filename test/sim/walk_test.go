@@ -85,7 +85,16 @@ func (w *world) violated(format string, args ...any) {
 
 // checkCreate is I1 and I2, and I5: one create for one claim, under everything that it needs, on one approval.
 func (w *world) checkCreate(s *v1alpha1.PtahSchema, c operation.CreateJob) {
+	live := w.schema
+	if live.Spec.Suspend || live.DeletionTimestamp != nil || live.Status.ExecutionBinding.ExecutionIdentity != w.identity {
+		if c.Claim.Mutating {
+			w.violated("I2: create for a resource that is suspended, deleted or under another binding")
+		}
+	}
 	if !c.Claim.Mutating {
+		if running := w.writing(); running != "" && live.Status.PendingObservation != nil {
+			w.violated("a proof begins while the Apply %s may write", running)
+		}
 		return
 	}
 	if w.creates[c.Claim.ID] > 0 {
@@ -148,6 +157,9 @@ func (w *world) check() {
 	if st.Applied != nil && st.PendingObservation != nil && st.Applied.PlanRef.UID == st.PendingObservation.Plan.UID {
 		w.violated("I7: applied while its proof is owed")
 	}
+	if p := st.PendingObservation; p != nil && p.Outcome == v1alpha1.OutcomeApplySucceeded && w.broken[p.ApplyOperationID] {
+		w.violated("I6: a result was used although its Lease was broken")
+	}
 	op := st.ActiveOperation
 	if op != nil && op.Type == v1alpha1.SchemaApply && st.PendingObservation != nil {
 		w.violated("I4: a claim and a record at once")
@@ -186,6 +198,9 @@ func (w *world) settle(b *brain) v1alpha1.SchemaPhase {
 		st := &w.schema.Status
 		if st.Phase == v1alpha1.SchemaPhaseInSync && st.ActiveOperation == nil && st.PendingObservation == nil && st.PendingLockRelease == nil &&
 			st.ObservedGeneration == w.schema.Generation {
+			if w.lease != nil && w.lease.Holder != "thief" {
+				w.violated("nothing is active and the Lease is still held")
+			}
 			return st.Phase
 		}
 		if w.startPods() || w.runPods() {
@@ -335,6 +350,9 @@ func (w *world) rob(foreign bool) {
 		return
 	}
 	w.robbed[w.lease.Holder] = true
+	if op := w.schema.Status.ActiveOperation; op != nil && op.ID == w.lease.Holder && op.JobUID != "" {
+		w.broken[op.ID] = true
+	}
 	w.lease = nil
 	if foreign {
 		w.lease = &operation.Lease{Holder: "thief", Epoch: "v1-thief", Seconds: 60, RenewedAt: w.now}
@@ -385,6 +403,10 @@ func (w *world) vanish(t *rapid.T) {
 		return
 	}
 	job := w.jobs[rapid.SampledFrom(names).Draw(t, "job")]
+	if rapid.IntRange(0, 2).Draw(t, "orphan") == 0 {
+		delete(w.jobs, job.Name) // its Pod goes on for a while
+		return
+	}
 	for _, p := range w.pods {
 		if p.jobUID == job.UID {
 			p.done, p.lost = true, true

@@ -52,6 +52,7 @@ type world struct {
 	waits    int
 	gone     bool            // the schema was deleted and its last finalizer went
 	robbed   map[string]bool // operations whose Lease somebody took or deleted
+	broken   map[string]bool // of them, those that were robbed while their Job existed
 	history  []*v1alpha1.PtahSchema
 	trace    []string
 	settings podspec.AdmissionSettings
@@ -90,7 +91,7 @@ func newWorld() *world {
 		now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), jobs: map[string]*batchv1.Job{}, pods: map[string]*simPod{},
 		plans: map[string]*v1alpha1.PtahSchemaPlan{}, policyUID: "policy-1", registry: sha("artifact-1"), database: stateOld,
 		desired: map[string]string{sha("artifact-1"): stateNew, sha("artifact-2"): "newer"}, identify: sha("database-1"),
-		robbed: map[string]bool{}, creates: map[string]int{}, applied: map[string]int{}, spent: map[types.UID]map[string]bool{},
+		robbed: map[string]bool{}, broken: map[string]bool{}, creates: map[string]int{}, applied: map[string]int{}, spent: map[types.UID]map[string]bool{},
 		settings: podspec.AdmissionSettings{DefaultTolerations: true, NotReadySeconds: 300, UnreachableSeconds: 300},
 	}
 	w.identity = identity(1)
