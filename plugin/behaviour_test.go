@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -178,9 +179,22 @@ func TestWatchShowsWhatChangesAndEndsWithTheContext(t *testing.T) {
 // Every verb says what its exit codes mean in the same table, and none of them panics on odd arguments.
 func TestOddArgumentsAreUsageErrors(t *testing.T) {
 	for _, args := range [][]string{
-		{"plan", "a", "b"}, {"plan", ""}, {"approve"}, {"approve", "a", "b"}, {"status", "a", "b"}, {"status", "schema/"}, {"push", "schema"}, {"push", "tables"},
-		{"push", "migrations", "dir"}, {"push", "schema", "x.sql", "registry.example/a:b"}, {"version", "x"}, {"completion"}, {"-o", "json"}, {"status", "--chunk-size", "0"},
-		{"status", "--every", "1ms"}, {"push", "schema", "x.sql", "oci://registry.example/a:b", "--dev-url-env", "a b"},
+		{"plan", "a", "b"},
+		{"plan", ""},
+		{"approve"},
+		{"approve", "a", "b"},
+		{"status", "a", "b"},
+		{"status", "schema/"},
+		{"push", "schema"},
+		{"push", "tables"},
+		{"push", "migrations", "dir"},
+		{"push", "schema", "x.sql", "registry.example/a:b"},
+		{"version", "x"},
+		{"completion"},
+		{"-o", "json"},
+		{"status", "--chunk-size", "0"},
+		{"status", "--every", "1ms"},
+		{"push", "schema", "x.sql", "oci://registry.example/a:b", "--dev-url-env", "a b"},
 	} {
 		got := invoke(scenario{}, append(args, "--kubeconfig", "testdata/no-kubeconfig"))
 		assert.Equal(t, options.Usage, got.code, "%q: %s", args, got.stderr)
@@ -193,10 +207,7 @@ func TestColdStart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the program")
 	}
-	binary := filepath.Join(t.TempDir(), "kubectl-ptah")
-	build := exec.Command("go", "build", "-o", binary, "../cmd/kubectl-ptah")
-	output, err := build.CombinedOutput()
-	require.NoError(t, err, string(output))
+	binary := buildPlugin(t)
 	var wall, processor []time.Duration
 	for range 20 {
 		start := time.Now()
@@ -208,8 +219,21 @@ func TestColdStart(t *testing.T) {
 	slices.Sort(wall)
 	slices.Sort(processor)
 	t.Logf("cold start: wall best %s, median %s; processor best %s, median %s; %d cores", wall[0], wall[10], processor[0], processor[10], runtime.NumCPU())
-	// Processor time of the best of many runs is what the program needs; wall time is also what else the machine is doing.
-	assert.Less(t, processor[0], 60*time.Millisecond)
+	if busy() {
+		t.Skip("the machine is busy with other work, which makes the figures above meaningless")
+	}
+	assert.Less(t, wall[0], 60*time.Millisecond)
+}
+
+// busy says that more programs want to run than there are processors.
+func busy() bool {
+	data, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return false
+	}
+	var load float64
+	_, err = fmt.Sscan(string(data), &load)
+	return err == nil && load > float64(runtime.NumCPU())
 }
 
 func fixedClock() time.Time { return now }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	"github.com/stretchr/testify/require"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	admissionv1 "k8s.io/api/admission/v1"
@@ -27,6 +28,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 )
@@ -49,6 +51,7 @@ func startReal(t *testing.T) *realServer {
 	if assets == "" {
 		t.Skip("KUBEBUILDER_ASSETS names no directory with kube-apiserver and etcd: run through \"make test-unit\"")
 	}
+	ctrllog.SetLogger(logr.Discard())
 	s := &realServer{environment: &envtest.Environment{
 		BinaryAssetsDirectory:    assets,
 		CRDDirectoryPaths:        []string{filepath.Join("..", "charts", "ptah-operator", "crds")},

@@ -75,11 +75,11 @@ func runScenarios(t *testing.T, against server, realServer bool) {
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		directory := filepath.Dir(file)
+		if realServer && readScenario(t, file).stubOnly() {
+			continue
+		}
 		t.Run(strings.TrimPrefix(directory, "testdata/"), func(t *testing.T) {
 			s := readScenario(t, file)
-			if realServer && s.stubOnly() {
-				t.Skip("only a stub can play this")
-			}
 			against.load(t, readCluster(t, s.Cluster), s)
 			got := s.run(t, against)
 			if *update && !realServer {

@@ -83,8 +83,13 @@ func (l *StatusList) Draw(c *Canvas) {
 
 func (l *StatusList) row(c *Canvas, r *Resource) []cell {
 	row := []cell{
-		{text: r.ResourceKind}, {text: r.Name}, {text: r.Phase, tone: phaseTone(r.Phase)}, {text: orNone(c, r.Ready), tone: readyTone(r.Ready)},
-		{text: orNone(c, Printable(r.WaitingFor.Text))}, {text: l.next(c, r)}, {text: Age(l.now.Sub(r.CreatedAt))},
+		{text: r.ResourceKind},
+		{text: r.Name},
+		{text: r.Phase, tone: phaseTone(r.Phase)},
+		{text: orNone(c, r.Ready), tone: readyTone(r.Ready)},
+		{text: orNone(c, Printable(r.WaitingFor.Text))},
+		{text: l.next(c, r)},
+		{text: Age(l.now.Sub(r.CreatedAt))},
 	}
 	if l.allNamespaces {
 		row = append([]cell{{text: r.Namespace}}, row...)

@@ -160,7 +160,7 @@ func waitsFor(schema *v1alpha1.PtahSchema) string {
 
 // ask wants a person's word, or --yes. A dry run changes nothing and does not ask.
 func (o *approveOptions) ask(ctx context.Context, schema *v1alpha1.PtahSchema, object *v1alpha1.PtahSchemaPlan) error {
-	fmt.Fprintln(o.global.ErrOut)
+	o.global.Say("\n")
 	if o.yes || o.dryRun != dryRunNone {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 // Confirm asks on stderr and reads one line. It returns nil when the line is the wanted word, and a refusal otherwise. The caller has
 // made sure that a person is there to answer.
 func (g *Global) Confirm(ctx context.Context, question, want string) error {
-	fmt.Fprintf(g.ErrOut, "%s Type %s: ", question, want)
+	g.Say(fmt.Sprintf("%s Type %s: ", question, want))
 	answers := make(chan string, 1)
 	go func() {
 		line, _ := bufio.NewReader(g.In).ReadString('\n')
@@ -18,7 +18,7 @@ func (g *Global) Confirm(ctx context.Context, question, want string) error {
 	}()
 	select {
 	case <-ctx.Done():
-		fmt.Fprintln(g.ErrOut)
+		g.Say("\n")
 		return Refusedf("interrupted; nothing was changed")
 	case answer := <-answers:
 		if strings.TrimSpace(answer) != want {

@@ -160,13 +160,13 @@ func (g *Global) Show(view render.View) error {
 
 // Note writes a line of advice to stderr.
 func (g *Global) Note(tone render.Tone, format string, args ...any) {
-	fmt.Fprintln(g.ErrOut, render.Note(g.theme(g.Screen.ErrOut), tone, fmt.Sprintf(format, args...)))
+	g.Say(render.Note(g.theme(g.Screen.ErrOut), tone, fmt.Sprintf(format, args...)) + "\n")
 }
+
+// Say writes to stderr. What cannot be said there has nowhere else to go.
+func (g *Global) Say(text string) { _, _ = io.WriteString(g.ErrOut, text) }
 
 // Next writes the command to run next to stderr.
 func (g *Global) Next(format string, args ...any) {
 	g.Note(render.Plain, "next: "+format, args...)
 }
-
-// Writer is stderr, for progress.
-func (g *Global) Writer() io.Writer { return g.ErrOut }
