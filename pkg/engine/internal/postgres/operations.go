@@ -217,15 +217,21 @@ func (p *planner) result(opts contract.Options, sc scope.Scope) (contract.PlanRe
 		return r, err
 	}
 	if _, err := plan.Encode(doc); err != nil {
-		return r, encodeFault(err)
+		return r, encodeFault(doc, err)
 	}
 	r.Document = doc
 	return r, nil
 }
 
-func encodeFault(err error) error {
+// encodeFault names the object whose statement may not stand in a plan, such as one with a literal that reads like a credential.
+func encodeFault(doc plan.Document, err error) error {
 	if errors.Is(err, plan.ErrTooLarge) {
 		return fault.Wrap(err, frame.CodePlanTooLarge, "the plan is larger than 8 MiB")
+	}
+	var problem *plan.DocumentError
+	if errors.As(err, &problem) && problem.Statement >= 0 && problem.Statement < len(doc.Statements) {
+		s := doc.Statements[problem.Statement]
+		return fault.Wrap(err, frame.CodeUnsupportedObject, "%s (%s) cannot be planned: %s", s.Object, s.Kind, problem.Problem)
 	}
 	return fault.Wrap(err, frame.CodeInternal, "the plan is not a valid document: %s", documentProblem(err))
 }
