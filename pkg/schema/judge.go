@@ -80,7 +80,7 @@ func succeeded() operation.Judgement {
 
 // judgeFailure tells deliberate refusals, which stand until an input changes, from failures, which are tried again.
 func (v *View) judgeFailure(c operation.Claim, f *frame.Failure) operation.Judgement {
-	message := string(f.Code) + ": " + f.Message
+	message := v.failureText(f)
 	switch {
 	case c.Type == intent.Verify && (f.Code == frame.CodePolicyRefused || f.Code == frame.CodeArtifactTypeRefused):
 		return refused(foundPolicyRefuse, message, f.Code)
@@ -92,6 +92,39 @@ func (v *View) judgeFailure(c operation.Claim, f *frame.Failure) operation.Judge
 	j := failed(message)
 	j.Detail = finding{kind: foundFailure, message: message, code: f.Code}
 	return j
+}
+
+// failureText is what people read of a failure: its code, the executor's words, and the Secret that those are about, which only the manager
+// can name.
+func (v *View) failureText(f *frame.Failure) string {
+	text := string(f.Code) + ": " + f.Message
+	op := v.Schema.Status.ActiveOperation
+	if op == nil {
+		return text
+	}
+	switch f.Code {
+	case frame.CodeCredentialMissing:
+		from, field := op.Target, "spec.target.urlFrom"
+		if strings.Contains(f.Message, "dev.urlFrom") && op.ObservationDev != nil {
+			return text + "; " + missing(op.ObservationDev.URLFrom.Name, op.ObservationDev.URLFrom.Key, "spec.dev.urlFrom")
+		}
+		if from != nil {
+			return text + "; " + missing(from.URLFrom.Name, from.URLFrom.Key, field)
+		}
+	case frame.CodeDatabaseURLInvalid, frame.CodeDatabaseAuthentication, frame.CodeDatabaseTLS:
+		if op.Target != nil {
+			return text + "; the URL is key " + quoted(op.Target.URLFrom.Key) + " of Secret " + quoted(op.Target.URLFrom.Name)
+		}
+	case frame.CodeRegistryUnauthorized, frame.CodeRegistryGrantRefused:
+		if auth := v.Schema.Spec.Desired.RegistryAuthFrom; auth != nil {
+			return text + "; the registry Secret is " + quoted(auth.Name)
+		}
+	}
+	return text
+}
+
+func missing(name, key, field string) string {
+	return "Secret " + quoted(name) + " with key " + quoted(key) + " (" + field + ") was not found, or the key is empty"
 }
 
 func judgeResolve(f *frame.Frame) operation.Judgement {
@@ -218,7 +251,7 @@ func (v *View) judgeApply(c operation.Claim, e operation.Evidence) operation.Jud
 	f := &e.Result.Frame
 	op := v.Schema.Status.ActiveOperation
 	if f.Error != nil {
-		message := string(f.Error.Code) + ": " + f.Error.Message
+		message := v.failureText(f.Error)
 		if f.MutationStarted || f.OutcomeUncertain || !preMutation[f.Error.Code] {
 			return v.uncertain(c, e, message)
 		}

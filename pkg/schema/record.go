@@ -151,6 +151,9 @@ func (w *writer) bound(d operation.Durable) {
 // seen is an operation whose Job is known to exist.
 func (w *writer) seen() {
 	c := w.turn.Claim
+	if w.was.PendingObservation == nil {
+		w.status.Phase = phases[c.Type] // a retry was reserved under Failed
+	}
 	w.note(v1alpha1.EventOperationStarted, false, fmt.Sprintf("%s started as Job %s", c.Type, c.JobName))
 	if c.Mutating {
 		w.count(operation.Metric{Kind: operation.MetricApply, Outcome: "started"})

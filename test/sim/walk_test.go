@@ -164,6 +164,9 @@ func (w *world) check() {
 	if op != nil && op.Type == v1alpha1.SchemaApply && st.PendingObservation != nil {
 		w.violated("I4: a claim and a record at once")
 	}
+	if w.lease != nil && w.lease.Holder != "thief" && !w.remembers(w.lease.Holder) {
+		w.violated("the Lease is held by %s and nothing durable remembers it", w.lease.Holder)
+	}
 	if running := w.writing(); running != "" {
 		claimed := op != nil && op.ID == running
 		recorded := st.PendingObservation != nil && st.PendingObservation.ApplyOperationID == running
@@ -174,6 +177,14 @@ func (w *world) check() {
 			w.violated("I3: an Apply runs and its Lease is not held")
 		}
 	}
+}
+
+// remembers reports whether the status names a holder of the Lease.
+func (w *world) remembers(holder string) bool {
+	st := &w.schema.Status
+	return st.ActiveOperation != nil && st.ActiveOperation.ID == holder ||
+		st.PendingObservation != nil && st.PendingObservation.ApplyOperationID == holder ||
+		st.PendingLockRelease != nil && st.PendingLockRelease.OperationID == holder
 }
 
 // writing is the operation whose Apply Pod may still write.
