@@ -50,12 +50,21 @@ func holdLease(s *Snapshot, d Durable, c Claim) Step {
 		nd.Claim = &nc
 		return patch(s, nd, Turn{Kind: TurnLeased, Claim: c})
 	case leaseFree:
-		return AcquireLease{Realm: c.Realm, Holder: c.Holder, Epoch: "v1-" + s.Nonce, Seconds: c.LeaseSeconds}
+		return acquire(s, c.Realm, c.Holder, c.LeaseSeconds)
 	}
 	if running {
 		return nil // stolen: nothing to hold, but the run is still supervised to its end
 	}
 	return contend(s, c.Realm)
+}
+
+// acquire takes the realm for a claim or a proof that is still there: the Lease's write has no precondition on the resource, and a holder
+// that no resource remembers would keep everybody out until it expires.
+func acquire(s *Snapshot, realm, holder string, seconds int32) Step {
+	if !s.Resource.Fresh {
+		return ReadFresh{Parts: PartResource}
+	}
+	return AcquireLease{Realm: realm, Holder: holder, Epoch: "v1-" + s.Nonce, Seconds: seconds}
 }
 
 // contend waits for a realm that somebody else holds. Leases are not watched.

@@ -67,7 +67,7 @@ func keepProofLease(s *Snapshot, d Durable, p Proof) Step {
 		nd.Proof = &np
 		return patch(s, nd, Turn{Kind: TurnRestarted, Detail: "the database Lease was not continuous"})
 	case leaseFree:
-		return AcquireLease{Realm: p.Realm, Holder: p.OperationID, Epoch: "v1-" + s.Nonce, Seconds: p.LeaseSeconds}
+		return acquire(s, p.Realm, p.OperationID, p.LeaseSeconds)
 	}
 	return contend(s, p.Realm)
 }
