@@ -23,6 +23,8 @@ const (
 	exitFailure = 1
 	exitUsage   = 2
 	exitDown    = 3 // status: the cluster is not running or not ready
+
+	exitInterrupted = 130
 )
 
 // Environment variables that stand for flags, so that make targets and tests agree on one cluster.
@@ -52,6 +54,9 @@ func Main(arguments []string, stdout, stderr io.Writer) int {
 	switch {
 	case err == nil:
 		return 0
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "ptah-cluster: interrupted")
+		return exitInterrupted
 	case errors.As(err, &code):
 		return int(code)
 	case errors.As(err, &usage):

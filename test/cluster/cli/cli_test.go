@@ -36,26 +36,31 @@ func TestExitCodesAndMessages(t *testing.T) {
 		"too many arguments":   {[]string{"down", "x"}, exitUsage, "ptah-cluster: accepts 0 arg(s), received 1\nSee ptah-cluster --help.\n"},
 		"exec without command": {[]string{"exec"}, exitUsage, "ptah-cluster: exec needs a command\nSee ptah-cluster --help.\n"},
 		"unknown driver": {
-			[]string{"up", "--driver", "vm"}, exitUsage,
+			[]string{"up", "--driver", "vm"},
+			exitUsage,
 			"ptah-cluster: unknown cluster driver \"vm\", there are local and kind\nSee ptah-cluster --help.\n",
 		},
 		"env of nothing": {
-			[]string{"env"}, exitFailure,
+			[]string{"env"},
+			exitFailure,
 			"ptah-cluster: cluster ptah is not running; start it with: ptah-cluster up --name ptah\n",
 		},
 		"exec in nothing": {
-			[]string{"exec", "--name", "x", "--", "true"}, exitFailure,
+			[]string{"exec", "--name", "x", "--", "true"},
+			exitFailure,
 			"ptah-cluster: cluster x is not running; start it with: ptah-cluster up --name x\n",
 		},
 		"bad name": {
-			[]string{"up", "--name", "A"}, exitFailure,
+			[]string{"up", "--name", "A"},
+			exitFailure,
 			"ptah-cluster: cluster name \"A\": want 1 to 32 lower case letters, digits and inner dashes\n",
 		},
 		"down of nothing":  {[]string{"down"}, 0, ""},
 		"status of none":   {[]string{"status"}, exitDown, ""},
 		"database of none": {[]string{"postgres", "down", "--name", "shop"}, 0, ""},
 		"supervise by hand": {
-			[]string{"supervise", "x"}, exitFailure,
+			[]string{"supervise", "x"},
+			exitFailure,
 			"ptah-cluster: supervise must be process 1 of a namespace of its own, not of the machine's\n",
 		},
 	} {

@@ -117,8 +117,12 @@ func (o *options) printStatus(status cluster.Status, format string) error {
 	w := tabwriter.NewWriter(o.stdout, 0, 8, 2, ' ', 0)
 	fmt.Fprintf(w, "cluster\t%s (%s)\nstate\t%s\n", status.Name, status.Driver, state)
 	for _, line := range [][2]string{
-		{"problem", status.Problem}, {"version", status.Version}, {"API server", status.APIServer},
-		{"registry", status.Registry}, {"databases", strings.Join(status.Databases, ", ")}, {"directory", status.StateDir},
+		{"problem", status.Problem},
+		{"version", status.Version},
+		{"API server", status.APIServer},
+		{"registry", status.Registry},
+		{"databases", strings.Join(status.Databases, ", ")},
+		{"directory", status.StateDir},
 	} {
 		if line[1] != "" {
 			fmt.Fprintf(w, "%s\t%s\n", line[0], line[1])
@@ -191,7 +195,7 @@ func newExec(o *options) *cobra.Command {
 		Long: `Run a command where Pods, Services and the registry can be reached by their own addresses, with KUBECONFIG,
 PATH and PTAH_REGISTRY set. /run, /var/lib and /var/log are the cluster's, other files are the host's; there is no
 network but the cluster's. The exit code is the command's.`,
-		Args: func(cmd *cobra.Command, arguments []string) error {
+		Args: func(_ *cobra.Command, arguments []string) error {
 			if len(arguments) == 0 {
 				return usageError{fmt.Errorf("exec needs a command")}
 			}

@@ -210,7 +210,7 @@ func allow(path string, networks []string) error {
 		return fmt.Errorf("opening the access rules: %w", err)
 	}
 	for _, network := range networks {
-		if _, err := fmt.Fprintf(file, "host all all %s scram-sha-256\n", network); err != nil {
+		if _, err := fmt.Fprintf(file, "host %s %s %s scram-sha-256\n", "all", "all", network); err != nil {
 			return errors.Join(fmt.Errorf("writing the access rules: %w", err), file.Close())
 		}
 	}

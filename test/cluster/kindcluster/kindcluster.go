@@ -85,7 +85,8 @@ func provider(progress io.Writer) (*cluster.Provider, error) {
 	option, err := cluster.DetectNodeProvider()
 	if err != nil {
 		return nil, &ptah.MissingError{Needs: []string{
-			"a Docker, Podman or nerdctl daemon for CLUSTER=kind: start it, or on Linux leave CLUSTER unset and use root"}}
+			"a Docker, Podman or nerdctl daemon for CLUSTER=kind: start it, or on Linux leave CLUSTER unset and use root",
+		}}
 	}
 	return cluster.NewProvider(option, cluster.ProviderWithLogger(logger{progress})), nil
 }

@@ -19,7 +19,7 @@ func (l logger) V(level log.Level) log.InfoLogger {
 	if level > 0 {
 		return log.NoopInfoLogger{}
 	}
-	return info{l.w}
+	return info(l)
 }
 
 type info struct{ w io.Writer }

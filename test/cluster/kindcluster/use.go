@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -37,9 +39,7 @@ func (d *Driver) Status(context.Context) (ptah.Status, error) {
 	if !status.Ready {
 		status.Problem = "the registry is gone; up starts it again"
 	}
-	for name := range r.Databases {
-		status.Databases = append(status.Databases, name)
-	}
+	status.Databases = slices.Sorted(maps.Keys(r.Databases))
 	return status, nil
 }
 

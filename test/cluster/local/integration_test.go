@@ -253,8 +253,10 @@ func runExec(ctx context.Context, t *testing.T, l *life) {
 	require.NoError(t, err)
 	assert.Equal(t, 7, code)
 	file := filepath.Join(t.TempDir(), "out")
-	code, err = l.driver.Exec(ctx, []string{"sh", "-c",
-		"{ kubectl get --raw /readyz && hostname && getent hosts outside.default.svc.cluster.local; } >" + file})
+	code, err = l.driver.Exec(ctx, []string{
+		"sh", "-c",
+		"{ kubectl get --raw /readyz && hostname && getent hosts outside.default.svc.cluster.local; } >" + file,
+	})
 	require.NoError(t, err)
 	assert.Zero(t, code)
 	output, err := os.ReadFile(file)

@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -126,13 +128,11 @@ func (d *Driver) Status(ctx context.Context) (cluster.Status, error) {
 		return status, nil
 	}
 	status.APIServer, status.Registry = "https://"+hostAddress(r.APIPort), hostAddress(r.RegistryPort)
-	for name := range r.Databases {
-		status.Databases = append(status.Databases, name)
-	}
+	status.Databases = slices.Sorted(maps.Keys(r.Databases))
 	inner, err := node.NewControl(r.Supervisor.PID).Status(ctx)
 	if err != nil {
 		status.Problem = err.Error()
-		return status, nil
+		return status, nil //nolint:nilerr // a cluster that does not answer is a status, not a failure to ask
 	}
 	status.Ready, status.Problem = inner.Ready, inner.Failure
 	for _, p := range inner.Processes {

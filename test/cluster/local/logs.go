@@ -71,8 +71,10 @@ func follow(ctx context.Context, w io.Writer, file *os.File, keepOn bool) error 
 		if !keepOn {
 			return nil
 		}
-		if sleep(ctx, 200*time.Millisecond) != nil {
+		select {
+		case <-ctx.Done():
 			return nil // the reader had enough
+		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }

@@ -31,7 +31,7 @@ func (d *Driver) Up(ctx context.Context, options cluster.UpOptions) error {
 	if os.Getenv(cluster.InsideVariable) != "" {
 		return fmt.Errorf("a cluster cannot be started inside another one")
 	}
-	held, err := d.lockFor(options.Progress)
+	held, err := d.lockAsRoot(ctx, options.NoNode)
 	if err != nil {
 		return err
 	}
@@ -52,13 +52,12 @@ func (d *Driver) Up(ctx context.Context, options cluster.UpOptions) error {
 	return nil
 }
 
-func (d *Driver) lockFor(progress io.Writer) (*state.Lock, error) {
+// lockAsRoot says everything that is missing instead of failing at the first file that belongs to root.
+func (d *Driver) lockAsRoot(ctx context.Context, noNode bool) (*state.Lock, error) {
 	if os.Geteuid() == 0 {
 		return d.state.Lock()
 	}
-	// Say what is missing instead of failing at the first file that belongs to root.
-	_, err := preflight(context.Background(), d.program, d.cacheDir, false)
-	if err != nil {
+	if _, err := preflight(ctx, d.program, d.cacheDir, noNode); err != nil {
 		return nil, err
 	}
 	return nil, &cluster.MissingError{Needs: []string{"root"}}

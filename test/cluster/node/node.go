@@ -65,10 +65,10 @@ func (n *Node) start() {
 	}
 }
 
-func (n *Node) done(format string, values ...any) {
+func (n *Node) done(what string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	step := Step{Name: fmt.Sprintf(format, values...), Elapsed: time.Since(n.started)}
+	step := Step{Name: what, Elapsed: time.Since(n.started)}
 	log.Printf("%6d ms  %s", step.Elapsed.Milliseconds(), step.Name)
 	n.status.Steps = append(n.status.Steps, step)
 }
