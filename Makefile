@@ -10,7 +10,6 @@ export GOFLAGS := -trimpath -buildvcs=false
 
 VERSION  ?= 0.1.0
 REVISION ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
-LDFLAGS  := -s -w -X github.com/ptah-run/ptah/pkg/release.Version=$(VERSION) -X github.com/ptah-run/ptah/pkg/release.Revision=$(REVISION)
 TOOLS    := go tool -modfile=hack/tools/go.mod
 CLUSTER_TOOL := bin/ptah-cluster
 
@@ -31,14 +30,17 @@ verify: generate fmt lint lint-rules ## Regenerate, format and lint, then demand
 	go vet ./...
 	@git diff --exit-code --stat || { echo "verify: generated or formatted files are out of date; commit what changed above" >&2; exit 1; }
 
+PLATFORM := $(shell go env GOOS)_$(shell go env GOARCH)
+
 .PHONY: build
 build: ## Build bin/{manager,executor,kubectl-ptah} and the completion helper
-	go build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+	go build -o bin/ptah-images ./hack/images
+	bin/ptah-images --binaries-only --platform $(subst _,/,$(PLATFORM)) --version '$(VERSION)' --revision '$(REVISION)'
+	for name in manager executor kubectl-ptah; do ln -sf $(PLATFORM)/$$name bin/$$name; done
 	ln -sf kubectl-ptah bin/kubectl_complete-ptah
 
 .PHONY: images
 images: build cluster-tool ## Assemble the OCI images without Docker, push them to the local registry, print digests
-	go build -o bin/ptah-images ./hack/images
 	eval "$$($(CLUSTER_TOOL) env)"; bin/ptah-images --registry "$$PTAH_REGISTRY_HOST/ptah" --version '$(VERSION)' --revision '$(REVISION)' --output json bin/images.json
 
 .PHONY: generate

@@ -70,6 +70,8 @@ func (w *writer) unsupported(message string) {
 	st := w.status
 	if says(w.was, v1alpha1.ConditionReady, v1alpha1.ReasonUnsupportedEngine, message) && st.Phase == v1alpha1.SchemaPhaseBlocked {
 		st.Plan = nil
+	} else {
+		w.note(v1alpha1.EventUnsupportedEngine, true, message)
 	}
 	w.accept()
 	st.Phase = v1alpha1.SchemaPhaseBlocked
@@ -89,6 +91,9 @@ func (w *writer) unsupported(message string) {
 func (w *writer) contested(c operation.Census) {
 	st := w.status
 	message := censusText(c)
+	if !says(w.was, v1alpha1.ConditionReady, v1alpha1.ReasonRealmConflict, message) {
+		w.note(v1alpha1.EventRealmConflict, true, message)
+	}
 	w.accept()
 	st.Phase = v1alpha1.SchemaPhaseBlocked
 	w.set(v1alpha1.ConditionReady, isFalse, v1alpha1.ReasonRealmConflict, message)

@@ -116,7 +116,8 @@ func claimProblem(schema *v1alpha1.PtahSchema, job *batchv1.Job) string {
 	switch {
 	case op == nil || op.JobName != job.Name:
 		return "the schema has no claim for it"
-	case op.AdmissionSnapshot == nil || !op.DispatchStarted:
+	case op.AdmissionSnapshot == nil, op.Type == v1alpha1.SchemaApply && !op.DispatchStarted:
+		// Only a mutating claim has a dispatch marker before its Job; a reading one is bound by its snapshot alone.
 		return "its claim was not dispatched"
 	case op.JobUID != "" && op.JobUID != job.UID:
 		return "its claim belongs to another job of that name"

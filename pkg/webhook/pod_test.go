@@ -224,7 +224,7 @@ func (c *cluster) boundToTheClaim() {
 	ctx, t := c.t.Context(), c.t
 	for why, spoil := range map[string]func(*v1alpha1.PtahSchemaStatus){
 		"has no claim for it":          func(s *v1alpha1.PtahSchemaStatus) { s.ActiveOperation = nil },
-		"was not dispatched":           func(s *v1alpha1.PtahSchemaStatus) { s.ActiveOperation.DispatchStarted = false },
+		"was not dispatched":           func(s *v1alpha1.PtahSchemaStatus) { s.ActiveOperation.AdmissionSnapshot = nil },
 		"another job of that name":     func(s *v1alpha1.PtahSchemaStatus) { s.ActiveOperation.JobUID = "another" },
 		"metadata.annotations differs": func(s *v1alpha1.PtahSchemaStatus) { s.ActiveOperation.AdmissionSnapshot.Digest = "another" },
 		"spec.template differs":        func(s *v1alpha1.PtahSchemaStatus) { s.ActiveOperation.AdmissionSnapshot.TemplateDigest = "another" },

@@ -46,7 +46,8 @@ func faults() []fault {
 			wrong: func(t *testing.T, s *stage) {
 				s.schema.Reference = strings.Replace("oci://"+it.Images["executor"], "oci://oci://", "oci://", 1)
 			},
-			words: []string{"artifact"},
+			condition: "ArtifactVerified",
+			words:     []string{"ArtifactTypeRefused", "artifact type"},
 		},
 		{
 			name: "secret-missing",
@@ -54,7 +55,7 @@ func faults() []fault {
 				s.schema.Reference = s.publish(tinySchema)
 				s.schema.SecretName = "not-there"
 			},
-			words:  []string{"not-there", "not found"},
+			words:  []string{"CredentialMissing", "not-there"},
 			repair: func(t *testing.T, s *stage) { s.createSecret("not-there", "url", s.schema.URL) },
 		},
 		{

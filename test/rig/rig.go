@@ -53,7 +53,7 @@ func checkout() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("finding the checkout: %w", err)
 	}
-	root := filepath.Dir(filepath.Dir(self))
+	root := filepath.Dir(filepath.Dir(self)) // self is bin/NAME
 	if !isFile(filepath.Join(root, "go.mod")) {
 		return "", fmt.Errorf("finding the checkout: %s is not in its bin folder; run this through make (demo, test-e2e or bench)", self)
 	}

@@ -39,12 +39,16 @@ const (
 	EventPlanStale EventReason = "PlanStale"
 	// EventProtectedTableRefused: Warning, PtahSchema; the plan would change a protected table and was not published.
 	EventProtectedTableRefused EventReason = "ProtectedTableRefused"
+	// EventRealmConflict: Warning, PtahSchema; more than one resource claims the database and not all declare it shared.
+	EventRealmConflict EventReason = "RealmConflict"
 	// EventResultReadTimedOut: Warning, PtahSchema and PtahMigration; reading a result took longer than its bound.
 	EventResultReadTimedOut EventReason = "ResultReadTimedOut"
 	// EventTargetLockReleaseOwed: Warning, PtahMigration; the database lock was not released and will be tried again.
 	EventTargetLockReleaseOwed EventReason = "TargetLockReleaseOwed"
 	// EventUnresolvedRunDiscarded: Warning, PtahMigration; deletion discarded the record of a run nobody accounted for.
 	EventUnresolvedRunDiscarded EventReason = "UnresolvedRunDiscarded"
+	// EventUnsupportedEngine: Warning, PtahSchema; the target's engine is not implemented, nothing will run.
+	EventUnsupportedEngine EventReason = "UnsupportedEngine"
 	// EventVerificationPolicyInvalidated: Warning, PtahSchema; the policy stopped matching, and with it artifact and plan.
 	EventVerificationPolicyInvalidated EventReason = "VerificationPolicyInvalidated"
 )
