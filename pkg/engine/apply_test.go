@@ -57,7 +57,7 @@ func query[T any](t testing.TB, url, sql string) T {
 	ctx := testContext(t)
 	conn, err := pgx.Connect(ctx, url)
 	require.NoError(t, err)
-	defer conn.Close(ctx)
+	defer func() { _ = conn.Close(ctx) }()
 	var v T
 	require.NoError(t, conn.QueryRow(ctx, sql).Scan(&v))
 	return v
@@ -84,7 +84,7 @@ func TestUnmodelledObjectMakesAPlanStale(t *testing.T) {
 	doc := planned(t, opts, declare(t, s, base+"ALTER TABLE t ADD k int"))
 	s.Exec(t, target, "CREATE VIEW w AS SELECT 1 AS one")
 	_, err := engine.Apply(testContext(t), opts, doc)
-	refusal(t, err, frame.CodeStalePlan)
+	_ = refusal(t, err, frame.CodeStalePlan)
 }
 
 func TestFailedStatementRollsEverythingBack(t *testing.T) {
@@ -128,7 +128,7 @@ func TestStatementsOutsideOfATransactionAreRefused(t *testing.T) {
 	assert.Contains(t, e.Message, "create_index public.i")
 	opts.TransactionMode = "none"
 	_, err = engine.Plan(testContext(t), opts, model.New(model.Postgres))
-	refusal(t, err, frame.CodeConfigurationInvalid)
+	_ = refusal(t, err, frame.CodeConfigurationInvalid)
 }
 
 func TestEveryStatementIsLoggedOnce(t *testing.T) {
@@ -165,7 +165,7 @@ func TestConcurrentApply(t *testing.T) {
 			succeeded++
 			continue
 		}
-		refusal(t, err, frame.CodeStalePlan)
+		_ = refusal(t, err, frame.CodeStalePlan)
 	}
 	assert.Equal(t, 1, succeeded)
 }
@@ -176,7 +176,7 @@ func TestHeldAdvisoryLockTimesOut(t *testing.T) {
 	ctx := testContext(t)
 	holder, err := pgx.Connect(ctx, target)
 	require.NoError(t, err)
-	defer holder.Close(ctx)
+	defer func() { _ = holder.Close(ctx) }()
 	_, err = holder.Exec(ctx, fmt.Sprintf("SELECT pg_advisory_lock(%d)", postgres.LockKey()))
 	require.NoError(t, err)
 	opts := engine.Options{URL: target, LockTimeout: 200 * time.Millisecond}
@@ -195,7 +195,7 @@ func TestTableLockTimesOut(t *testing.T) {
 	doc := planned(t, opts, declare(t, s, base+"ALTER TABLE t ADD k int"))
 	holder, err := pgx.Connect(ctx, target)
 	require.NoError(t, err)
-	defer holder.Close(ctx)
+	defer func() { _ = holder.Close(ctx) }()
 	_, err = holder.Exec(ctx, "BEGIN; LOCK TABLE t IN ACCESS SHARE MODE")
 	require.NoError(t, err)
 	_, err = engine.Apply(ctx, opts, doc)
@@ -211,7 +211,7 @@ func TestCancellationRollsBack(t *testing.T) {
 	doc := planned(t, opts, declare(t, s, base+"CREATE TABLE a (id int); ALTER TABLE t ADD k int"))
 	holder, err := pgx.Connect(testContext(t), target)
 	require.NoError(t, err)
-	defer holder.Close(testContext(t))
+	defer func() { _ = holder.Close(testContext(t)) }()
 	_, err = holder.Exec(testContext(t), "BEGIN; LOCK TABLE t IN ACCESS SHARE MODE")
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
@@ -362,12 +362,12 @@ func (p *proxy) start(t *testing.T) {
 }
 
 func (p *proxy) serve(client net.Conn, upstream string) {
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	server, err := net.Dial("tcp", upstream)
 	if err != nil {
 		return
 	}
-	defer server.Close()
+	defer func() { _ = server.Close() }()
 	go func() {
 		_, _ = io.Copy(client, server)
 		_ = client.Close()
@@ -474,7 +474,7 @@ func TestExcludes(t *testing.T) {
 	t.Run("another policy than planned", func(t *testing.T) {
 		doc := planned(t, engine.Options{URL: target, Exclude: []string{"legacy", "tmp_1"}}, declare(t, s, base))
 		_, err := engine.Apply(testContext(t), engine.Options{URL: target, Exclude: []string{"legacy"}}, doc)
-		refusal(t, err, frame.CodeConfigurationInvalid)
+		_ = refusal(t, err, frame.CodeConfigurationInvalid)
 	})
 }
 

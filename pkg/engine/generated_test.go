@@ -80,7 +80,7 @@ func whatWentWrong(ctx context.Context, url string, doc plan.Document, want *mod
 	if err != nil {
 		return err.Error()
 	}
-	defer conn.Close(ctx)
+	defer func() { _ = conn.Close(ctx) }()
 	for _, sql := range append([]string{"SET search_path = ''"}, statements(doc)...) {
 		if _, err := conn.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
 			return sql + "\n" + err.Error()
@@ -134,9 +134,21 @@ var (
 type valueType struct{ name, def string }
 
 var valueTypes = []valueType{
-	{"integer", "0"}, {"bigint", "5"}, {"smallint", "1"}, {"text", "'it''s'::text"}, {"character varying(10)", "'x'::character varying"},
-	{"character varying(30)", ""}, {"numeric(10,2)", "1.5"}, {"boolean", "true"}, {"uuid", "gen_random_uuid()"}, {"jsonb", "'{}'::jsonb"},
-	{"timestamp with time zone", "now()"}, {"date", "CURRENT_DATE"}, {"integer[]", "'{}'::integer[]"}, {"bytea", `'\x00'::bytea`}, {"double precision", ""},
+	{"integer", "0"},
+	{"bigint", "5"},
+	{"smallint", "1"},
+	{"text", "'it''s'::text"},
+	{"character varying(10)", "'x'::character varying"},
+	{"character varying(30)", ""},
+	{"numeric(10,2)", "1.5"},
+	{"boolean", "true"},
+	{"uuid", "gen_random_uuid()"},
+	{"jsonb", "'{}'::jsonb"},
+	{"timestamp with time zone", "now()"},
+	{"date", "CURRENT_DATE"},
+	{"integer[]", "'{}'::integer[]"},
+	{"bytea", `'\x00'::bytea`},
+	{"double precision", ""},
 }
 
 func isInteger(printed string) bool {

@@ -54,7 +54,7 @@ func TestLoadSQLReadsWhatPsqlWould(t *testing.T) {
 	db, err := engine.LoadSQL(testContext(t), s.URL("postgres"), []engine.Source{
 		{Name: "a.sql", Data: []byte("\uFEFFSET search_path = app;\nCREATE SCHEMA app; CREATE TABLE app.t (id int);;\r\nCREATE INDEX CONCURRENTLY i ON t (id);\n-- the end; \\d")},
 		{Name: "b.sql", Data: []byte(`CREATE TYPE e AS ENUM ('a'); ALTER TYPE e ADD VALUE 'b'; CREATE TABLE u (k e DEFAULT 'b', s text DEFAULT E'it\'s; "', d text DEFAULT $q$;'$q$);
-BEGIN; INSERT INTO u DEFAULT VALUES; COMMIT; CREATE FUNCTION f() RETURNS int LANGUAGE sql BEGIN ATOMIC SELECT CASE WHEN true THEN 1 END; END;
+BEGIN; INSERT INTO u DEFAULT VALUES; COMMIT; CREATE FUNCTION f() RETURNS int LANGUAGE sql BEGIN ATOMIC SELECT CASE WHEN true THEN 1 END AS one; END;
 CREATE RULE r AS ON DELETE TO u DO ALSO (SELECT 1; SELECT 2);`)},
 	})
 	require.NoError(t, err)
@@ -72,6 +72,6 @@ func TestLoadSQLDropsItsDatabaseWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
 	defer cancel()
 	_, err := engine.LoadSQL(ctx, s.URL("postgres"), []engine.Source{{Name: "slow.sql", Data: []byte("SELECT pg_sleep(60)")}})
-	refusal(t, err, frame.CodeDeadlineExceeded)
+	_ = refusal(t, err, frame.CodeDeadlineExceeded)
 	assertNoScratch(t, s)
 }

@@ -85,13 +85,13 @@ func Compare(from, to *model.Database) *Diff {
 	pairs(from.Schemas, to.Schemas, func(a, b *model.Schema) int { return cmp.Compare(a.Name, b.Name) }, func(o, n *model.Schema) {
 		d.Schemas = append(d.Schemas, SchemaChange{o, n})
 	})
-	pairs(from.Enums, to.Enums, func(a, b *model.Enum) int { return a.Name.Compare(b.Name) }, func(o, n *model.Enum) {
+	pairs(from.Enums, to.Enums, func(a, b *model.Enum) int { return a.Compare(b.Name) }, func(o, n *model.Enum) {
 		d.Enums = append(d.Enums, EnumChange{o, n})
 	})
-	pairs(from.Sequences, to.Sequences, func(a, b *model.Sequence) int { return a.Name.Compare(b.Name) }, func(o, n *model.Sequence) {
+	pairs(from.Sequences, to.Sequences, func(a, b *model.Sequence) int { return a.Compare(b.Name) }, func(o, n *model.Sequence) {
 		d.Sequences = append(d.Sequences, SequenceChange{o, n})
 	})
-	pairs(from.Tables, to.Tables, func(a, b *model.Table) int { return a.Name.Compare(b.Name) }, func(o, n *model.Table) {
+	pairs(from.Tables, to.Tables, func(a, b *model.Table) int { return a.Compare(b.Name) }, func(o, n *model.Table) {
 		if t := compareTables(o, n); t != nil {
 			d.Tables = append(d.Tables, *t)
 		}
@@ -106,7 +106,7 @@ func Compare(from, to *model.Database) *Diff {
 func pairs[T any](from, to []T, compare func(a, b *T) int, report func(o, n *T)) {
 	i, j := 0, 0
 	for i < len(from) || j < len(to) {
-		order := 0
+		var order int
 		switch {
 		case i == len(from):
 			order = 1

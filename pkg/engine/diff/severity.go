@@ -167,24 +167,24 @@ func Widens(from, to string) bool {
 	switch {
 	case from == to:
 		return true
-	case integerRank[f] > 0 && integerRank[t] > 0:
-		return integerRank[f] <= integerRank[t]
-	case integerRank[f] > 0 && t == "numeric":
-		return len(tm) == 0 || tm[0]-scale(tm) >= []int{0, 5, 10, 19}[integerRank[f]]
+	case integerRank[f] > 0:
+		return widensInteger(f, t, tm)
 	case f == "numeric" && t == "numeric":
 		return len(tm) == 0 || len(fm) > 0 && scale(tm) >= scale(fm) && tm[0]-scale(tm) >= fm[0]-scale(fm)
-	case f == "real" && t == "double precision":
-		return true
-	case f == "character varying" && t == "character varying":
+	case f == t && (f == "character varying" || f == "bit varying" || strings.HasPrefix(f, "time")):
 		return len(tm) == 0 || len(fm) > 0 && tm[0] >= fm[0]
-	case f == "character varying" && t == "text", f == "text" && t == "character varying" && len(tm) == 0:
-		return true
-	case f == "bit varying" && t == "bit varying":
-		return len(tm) == 0 || len(fm) > 0 && tm[0] >= fm[0]
-	case f == "cidr" && t == "inet":
-		return true
+	case f == "text" && t == "character varying":
+		return len(tm) == 0
 	}
-	return f == t && strings.HasPrefix(f, "time") && (len(tm) == 0 || len(fm) > 0 && tm[0] >= fm[0])
+	return t == map[string]string{"real": "double precision", "character varying": "text", "cidr": "inet"}[f]
+}
+
+func widensInteger(from, to string, modifier []int) bool {
+	if integerRank[to] > 0 {
+		return integerRank[from] <= integerRank[to]
+	}
+	digits := map[string]int{"smallint": 5, "integer": 10, "bigint": 19}[from]
+	return to == "numeric" && (len(modifier) == 0 || modifier[0]-scale(modifier) >= digits)
 }
 
 func scale(modifier []int) int {

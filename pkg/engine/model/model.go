@@ -202,9 +202,9 @@ func New(dialect string) *Database { return &Database{FormatVersion: FormatVersi
 // Normalise puts everything into the one order that Encode wants. Columns, enum values and index keys keep theirs.
 func (d *Database) Normalise() {
 	slices.SortFunc(d.Schemas, func(a, b Schema) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortFunc(d.Enums, func(a, b Enum) int { return a.Name.Compare(b.Name) })
-	slices.SortFunc(d.Sequences, func(a, b Sequence) int { return a.Name.Compare(b.Name) })
-	slices.SortFunc(d.Tables, func(a, b Table) int { return a.Name.Compare(b.Name) })
+	slices.SortFunc(d.Enums, func(a, b Enum) int { return a.Compare(b.Name) })
+	slices.SortFunc(d.Sequences, func(a, b Sequence) int { return a.Compare(b.Name) })
+	slices.SortFunc(d.Tables, func(a, b Table) int { return a.Compare(b.Name) })
 	slices.SortFunc(d.Unmodelled, Object.Compare)
 	for i := range d.Tables {
 		t := &d.Tables[i]
@@ -225,7 +225,7 @@ func (d *Database) Normalise() {
 
 // Table finds a table by its key; nil where there is none.
 func (d *Database) Table(key Name) *Table {
-	i, ok := slices.BinarySearchFunc(d.Tables, key, func(t Table, k Name) int { return t.Name.Compare(k) })
+	i, ok := slices.BinarySearchFunc(d.Tables, key, func(t Table, k Name) int { return t.Compare(k) })
 	if !ok {
 		return nil
 	}

@@ -28,13 +28,13 @@ func (d *Database) validateTop() error {
 	if err := ascending("schema", d.Schemas, func(a, b *Schema) int { return strings.Compare(a.Name, b.Name) }); err != nil {
 		return err
 	}
-	if err := ascending("enum", d.Enums, func(a, b *Enum) int { return a.Name.Compare(b.Name) }); err != nil {
+	if err := ascending("enum", d.Enums, func(a, b *Enum) int { return a.Compare(b.Name) }); err != nil {
 		return err
 	}
-	if err := ascending("sequence", d.Sequences, func(a, b *Sequence) int { return a.Name.Compare(b.Name) }); err != nil {
+	if err := ascending("sequence", d.Sequences, func(a, b *Sequence) int { return a.Compare(b.Name) }); err != nil {
 		return err
 	}
-	if err := ascending("table", d.Tables, func(a, b *Table) int { return a.Name.Compare(b.Name) }); err != nil {
+	if err := ascending("table", d.Tables, func(a, b *Table) int { return a.Compare(b.Name) }); err != nil {
 		return err
 	}
 	if err := ascending("unmodelled object", d.Unmodelled, func(a, b *Object) int { return a.Compare(*b) }); err != nil {

@@ -20,8 +20,10 @@ func database() *model.Database {
 		{Name: model.Name{Schema: "public", Name: "t_id_seq"}, Owner: &model.ColumnRef{Table: model.Name{Schema: "public", Name: "t"}, Column: "id"}},
 	}
 	d.Tables = []model.Table{
-		{Name: model.Name{Schema: "app", Name: "t"}}, {Name: model.Name{Schema: "public", Name: "odd.*"}},
-		{Name: model.Name{Schema: "public", Name: "t"}}, {Name: model.Name{Schema: "public", Name: "tmp_1"}},
+		{Name: model.Name{Schema: "app", Name: "t"}},
+		{Name: model.Name{Schema: "public", Name: "odd.*"}},
+		{Name: model.Name{Schema: "public", Name: "t"}},
+		{Name: model.Name{Schema: "public", Name: "tmp_1"}},
 	}
 	d.Unmodelled = []model.Object{{Kind: "extension", Name: "citext"}, {Kind: "trigger", Schema: "public", Table: "t", Name: "trg"}, {Kind: "view", Schema: "app", Name: "v"}}
 	d.Normalise()

@@ -49,11 +49,10 @@ var (
 
 // Main runs the tests and stops the server, if one was started. Use it as the body of TestMain.
 func Main(m *testing.M) {
-	code := m.Run()
+	m.Run() // whose code the test binary exits with
 	if shared != nil {
 		shared.stop()
 	}
-	os.Exit(code)
 }
 
 // Start returns the test binary's server and starts it the first time.
@@ -157,7 +156,7 @@ func (s *Server) launch(bin string, cred *syscall.Credential) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	s.process = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", s.SocketDir, "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port),
 		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off", "-c", "max_connections=40", "-c", "log_statement=all",
 		"-c", "log_line_prefix=%p %d ", "-c", "max_locks_per_transaction=2048", "-c", "autovacuum=off", "-c", "shared_buffers=64MB")
@@ -174,7 +173,7 @@ func freePort() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer l.Close()
+	defer func() { _ = l.Close() }()
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
@@ -218,7 +217,7 @@ func (s *Server) Exec(t testing.TB, databaseURL string, statements ...string) {
 	defer cancel()
 	conn, err := pgx.Connect(ctx, databaseURL)
 	require.NoError(t, err)
-	defer conn.Close(ctx)
+	defer func() { _ = conn.Close(ctx) }()
 	for _, sql := range statements {
 		_, err := conn.PgConn().Exec(ctx, sql).ReadAll()
 		require.NoError(t, err, "%s", sql)
@@ -264,7 +263,7 @@ func (s *Server) Major(t testing.TB) int {
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, s.URL("postgres"))
 	require.NoError(t, err)
-	defer conn.Close(ctx)
+	defer func() { _ = conn.Close(ctx) }()
 	var n int
 	require.NoError(t, conn.QueryRow(ctx, "SELECT current_setting('server_version_num')::int / 10000").Scan(&n))
 	return n

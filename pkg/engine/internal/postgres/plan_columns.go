@@ -28,10 +28,10 @@ func (p *planner) planColumns(o, n *model.Table) {
 	}
 }
 
-func (p *planner) columnStep(table model.Name, c *model.Column, action, kind, severity, reason, lock, hazard string) step {
+func (p *planner) columnStep(table model.Name, c *model.Column, action, kind, severity, reason, hazard string) step {
 	return step{table: table, Statement: plan.Statement{
 		SQL: "ALTER TABLE " + qualified(table) + " " + action, Severity: severity, Kind: kind, Object: display(table.Schema, table.Name, c.Name),
-		Reason: reason, Lock: lock, Hazard: hazard,
+		Reason: reason, Lock: lockExclusive, Hazard: hazard,
 	}}
 }
 
@@ -47,7 +47,7 @@ func (p *planner) dropColumn(table model.Name, old, again *model.Column) {
 			hazard = "the values are computed again"
 		}
 	}
-	p.add(ph, p.columnStep(table, old, "DROP COLUMN "+ident(old.Name), "drop_column", diff.Destructive, reason, lockExclusive, hazard))
+	p.add(ph, p.columnStep(table, old, "DROP COLUMN "+ident(old.Name), "drop_column", diff.Destructive, reason, hazard))
 }
 
 func (p *planner) addColumn(table model.Name, c *model.Column, again bool) {
@@ -68,7 +68,7 @@ func (p *planner) addColumn(table model.Name, c *model.Column, again bool) {
 	if again {
 		reason = "the column is built again"
 	}
-	p.add(ph, p.columnStep(table, c, "ADD COLUMN "+columnSQL(c), "add_column", diff.ColumnChange{New: c}.Severity(), reason, lockExclusive, hazard))
+	p.add(ph, p.columnStep(table, c, "ADD COLUMN "+columnSQL(c), "add_column", diff.ColumnChange{New: c}.Severity(), reason, hazard))
 }
 
 // columnExtras plans what ADD COLUMN and CREATE TABLE cannot say on every server: storage, compression, comment.
@@ -82,14 +82,14 @@ func (p *planner) columnExtras(table model.Name, old, c *model.Column) {
 		if storage == "" {
 			storage = typeStorage(c.Type)
 		}
-		p.add(phaseColumns, p.columnStep(table, c, alter+"SET STORAGE "+storage, "set_storage", diff.Safe, "the storage mode differs", lockExclusive, ""))
+		p.add(phaseColumns, p.columnStep(table, c, alter+"SET STORAGE "+storage, "set_storage", diff.Safe, "the storage mode differs", ""))
 	}
 	if c.Compression != old.Compression {
 		compression := c.Compression
 		if compression == "" {
 			compression = "default"
 		}
-		p.add(phaseColumns, p.columnStep(table, c, alter+"SET COMPRESSION "+compression, "set_compression", diff.Safe, "the compression method differs", lockExclusive, ""))
+		p.add(phaseColumns, p.columnStep(table, c, alter+"SET COMPRESSION "+compression, "set_compression", diff.Safe, "the compression method differs", ""))
 	}
 	p.comment("COLUMN "+qualified(table)+"."+ident(c.Name), table, display(table.Schema, table.Name, c.Name), old.Comment, c.Comment)
 }
@@ -107,7 +107,7 @@ func typeStorage(printed string) string {
 func (p *planner) alterColumn(table model.Name, o, n *model.Column) {
 	alter := "ALTER COLUMN " + ident(n.Name) + " "
 	add := func(ph phase, action, kind, severity, reason, hazard string) {
-		p.add(ph, p.columnStep(table, n, alter+action, kind, severity, reason, lockExclusive, hazard))
+		p.add(ph, p.columnStep(table, n, alter+action, kind, severity, reason, hazard))
 	}
 	if o.Generated != nil && n.Generated == nil {
 		add(phaseDropExpressions, "DROP EXPRESSION", "drop_expression", diff.Destructive, "the column is declared without a generation expression", "the values stay and are no longer kept up to date")
@@ -177,7 +177,7 @@ func (p *planner) alterType(table model.Name, o, n *model.Column, dropped bool) 
 	if severity == diff.Destructive {
 		hazard = hazardConversion + "; " + hazardRewrite
 	}
-	p.add(phaseAlterTypes, p.columnStep(table, n, action, "alter_type", severity, "the type or collation differs", lockExclusive, hazard))
+	p.add(phaseAlterTypes, p.columnStep(table, n, action, "alter_type", severity, "the type or collation differs", hazard))
 	return n.Default != ""
 }
 
@@ -220,7 +220,7 @@ func (p *planner) alterIdentity(table model.Name, o, n *model.Column) {
 	}
 	alter := "ALTER COLUMN " + ident(n.Name) + " "
 	if o.Identity == nil {
-		p.add(phaseColumns, p.columnStep(table, n, alter+"ADD "+identitySQL(n.Type, n.Identity), "add_identity", diff.Warning, "the column is declared with identity", lockExclusive,
+		p.add(phaseColumns, p.columnStep(table, n, alter+"ADD "+identitySQL(n.Type, n.Identity), "add_identity", diff.Warning, "the column is declared with identity",
 			"the new sequence starts from its own start and not behind the existing values"))
 		return
 	}
@@ -240,6 +240,6 @@ func (p *planner) alterIdentity(table model.Name, o, n *model.Column) {
 		actions = append(actions, options)
 	}
 	if len(actions) > 0 {
-		p.add(phaseColumns, p.columnStep(table, n, alter+strings.Join(actions, " "), "alter_identity", diff.Warning, "the identity's options differ", lockExclusive, ""))
+		p.add(phaseColumns, p.columnStep(table, n, alter+strings.Join(actions, " "), "alter_identity", diff.Warning, "the identity's options differ", ""))
 	}
 }

@@ -112,9 +112,7 @@ func (p *planner) plan() ([]step, error) {
 		return nil, err
 	}
 	p.planSchemas()
-	if err := p.planEnums(); err != nil {
-		return nil, err
-	}
+	p.planEnums()
 	p.planSequences()
 	p.planTables()
 	var out []step
@@ -180,7 +178,7 @@ func (p *planner) comment(target string, table model.Name, object, old, comment 
 	}})
 }
 
-func (p *planner) planEnums() error {
+func (p *planner) planEnums() {
 	for _, c := range p.diff.Enums {
 		switch {
 		case c.Old == nil:
@@ -205,7 +203,6 @@ func (p *planner) planEnums() error {
 			p.comment("TYPE "+qualified(c.New.Name), model.Name{}, display(c.New.Schema, c.New.Name.Name), old, c.New.Comment)
 		}
 	}
-	return nil
 }
 
 func (p *planner) createEnum(c diff.EnumChange) {

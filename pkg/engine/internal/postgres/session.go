@@ -123,7 +123,7 @@ const deparse = `SELECT set_config('search_path', '', true), set_config('datesty
 
 // readOnly runs f in one READ ONLY REPEATABLE READ transaction, which always ends in a rollback.
 func (s *session) readOnly(ctx context.Context, f func(context.Context) error) error {
-	if err := s.run(ctx, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"); err != nil {
+	if err := s.run(ctx, "BEGIN READ ONLY ISOLATION LEVEL REPEATABLE READ"); err != nil {
 		return queryFault(ctx, err, "opening a read-only transaction")
 	}
 	defer s.rollback()
@@ -133,12 +133,14 @@ func (s *session) readOnly(ctx context.Context, f func(context.Context) error) e
 	return f(ctx)
 }
 
-// rollback ends the transaction and reports whether the server confirmed it.
-func (s *session) rollback() bool {
+// rollback ends the transaction, if need be by letting the session go.
+func (s *session) rollback() {
 	if s.conn.IsClosed() {
-		return false
+		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
 	defer cancel()
-	return s.run(ctx, "ROLLBACK") == nil
+	if s.run(ctx, "ROLLBACK") != nil {
+		s.close()
+	}
 }

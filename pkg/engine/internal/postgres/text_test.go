@@ -86,6 +86,6 @@ func FuzzIndexDefinition(f *testing.F) {
 			assert.Len(t, keys, 2)
 		}
 		parseType(definition)
-		mentions(definition)
+		assert.NotContains(t, mentions(definition), "")
 	})
 }
