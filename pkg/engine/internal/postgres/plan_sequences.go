@@ -110,7 +110,7 @@ func (p *planner) moveOwners() {
 	for i := range p.to.Sequences {
 		n := &p.to.Sequences[i]
 		var owner *model.ColumnRef
-		if j, ok := slices.BinarySearchFunc(p.from.Sequences, n.Name, func(s model.Sequence, k model.Name) int { return s.Name.Compare(k) }); ok {
+		if j, ok := slices.BinarySearchFunc(p.from.Sequences, n.Name, func(s model.Sequence, k model.Name) int { return s.Compare(k) }); ok {
 			owner = p.from.Sequences[j].Owner
 		}
 		if owner != nil && p.columnGoes(*owner) {

@@ -107,9 +107,9 @@ func (p *planner) alterTable(o, n *model.Table) {
 func (p *planner) tableChange(name model.Name) *diff.TableChange {
 	i, ok := slices.BinarySearchFunc(p.diff.Tables, name, func(c diff.TableChange, k model.Name) int {
 		if c.New != nil {
-			return c.New.Name.Compare(k)
+			return c.New.Compare(k)
 		}
-		return c.Old.Name.Compare(k)
+		return c.Old.Compare(k)
 	})
 	if !ok {
 		return nil

@@ -243,6 +243,6 @@ func anyOf(values, among []string) bool {
 // nameTaken reports whether something else of the declared schema needs the name that a dropped enum has: types, tables and sequences
 // share one name space.
 func (p *planner) nameTaken(n model.Name) bool {
-	_, sequence := slices.BinarySearchFunc(p.to.Sequences, n, func(s model.Sequence, k model.Name) int { return s.Name.Compare(k) })
+	_, sequence := slices.BinarySearchFunc(p.to.Sequences, n, func(s model.Sequence, k model.Name) int { return s.Compare(k) })
 	return sequence || p.to.Table(n) != nil
 }
