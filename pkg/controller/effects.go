@@ -66,6 +66,15 @@ func (r *SchemaReconciler) tell(p *kube.Pass, notes []operation.Note) {
 	}
 }
 
+// failpoints are the names under which a test can stop the manager after a step: the step's, and the step's of this very operation.
+func failpoints(p *kube.Pass, step operation.Step) []string {
+	name := failpointOf(step)
+	if op := p.Schema.Status.ActiveOperation; op != nil {
+		return []string{name, name + "/" + string(op.Type)}
+	}
+	return []string{name}
+}
+
 // failpointOf names a step for the log and for the tests that kill the manager after it.
 func failpointOf(step operation.Step) string {
 	switch s := step.(type) {

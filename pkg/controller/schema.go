@@ -118,8 +118,11 @@ func (r *SchemaReconciler) perform(ctx context.Context, p *kube.Pass, step opera
 		return reconcile.Result{RequeueAfter: max(time.Millisecond, w.Until.Sub(p.Snapshot.Now))}, nil
 	}
 	logger := describe(log.FromContext(ctx), p, step)
+	names := failpoints(p, step)
 	notes, err := r.effect(ctx, p, step)
-	failpoint(failpointOf(step))
+	for _, name := range names {
+		failpoint(name)
+	}
 	switch {
 	case errors.Is(err, kube.ErrOutdated), errors.Is(err, kube.ErrHeld):
 		logger.V(1).Info("step came too late; looking again", "cause", err.Error())

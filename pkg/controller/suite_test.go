@@ -223,3 +223,19 @@ func approve(t *testing.T, s *v1alpha1.PtahSchema) {
 	approval.Stamp(&a.Spec.ApprovalStamp, approval.User{Username: "ann"}, "request", time.Now())
 	require.NoError(t, cluster.client.Create(t.Context(), a))
 }
+
+func keyOf(s *v1alpha1.PtahSchema) client.ObjectKey { return client.ObjectKeyFromObject(s) }
+
+// unapproved reports whether nobody has decided on the schema's current plan yet, spent decisions aside.
+func unapproved(t *testing.T, s *v1alpha1.PtahSchema) bool {
+	t.Helper()
+	var list v1alpha1.PtahSchemaApprovalList
+	require.NoError(t, cluster.client.List(t.Context(), &list, client.InNamespace(namespace)))
+	for i := range list.Items {
+		a := &list.Items[i]
+		if a.Spec.PlanRef.UID == s.Status.Plan.UID && !approval.IsConsumed(a.Status) && !approval.IsStale(a.Status) {
+			return false
+		}
+	}
+	return true
+}

@@ -189,6 +189,8 @@ func unauthorized(s *Snapshot, d Durable, c Claim) string {
 		return "the execution binding changed"
 	case s.Census.Value.Contested:
 		return "the realm is contested"
+	case c.ContinuityLost:
+		return "the database Lease was not continuous"
 	case s.Job.State == Present:
 		return "a Job that this claim did not create stands under its name"
 	}

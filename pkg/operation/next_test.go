@@ -372,6 +372,11 @@ func TestGivingUpIsFreeOnlyBeforeTheCreate(t *testing.T) {
 		"before the marker":           {revoked(prepared(apply)), "", "patch:revoked"},
 		"after the marker, permit":    {revoked(dispatched(apply)), "op", "patch:revoked"},
 		"after the marker, no permit": {revoked(dispatched(apply)), "", "patch:outcome"},
+		"Lease stolen after the marker, permit": {func() family {
+			c := dispatched(apply)
+			c.ContinuityLost = true
+			return with(c)
+		}(), "op", "patch:revoked"},
 		"window passed before marker": {late(prepared(apply)), "", "patch:snapshot"},
 		"window passed, permit":       {late(dispatched(apply)), "op", "patch:revoked"},
 		"window passed, no permit":    {late(dispatched(apply)), "", "patch:outcome"},

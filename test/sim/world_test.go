@@ -53,6 +53,7 @@ type world struct {
 	gone     bool            // the schema was deleted and its last finalizer went
 	robbed   map[string]bool // operations whose Lease somebody took or deleted
 	broken   map[string]bool // of them, those that were robbed while their Job existed
+	credited *v1alpha1.AppliedRecord
 	history  []*v1alpha1.PtahSchema
 	trace    []string
 	settings podspec.AdmissionSettings
