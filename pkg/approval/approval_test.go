@@ -211,10 +211,18 @@ func TestJudge(t *testing.T) {
 		"already retired": {func(w *world) {
 			w.approval.Status.Conditions = []metav1.Condition{{Type: "Stale", Status: metav1.ConditionTrue}}
 		}, staleNow, staleNow, staleNow},
-		"the chunks are not stored": {func(w *world) { w.plan.Status.PublishedChunks = nil },
-			want{approval.Refused, v1alpha1.ReasonPending}, want{approval.Refused, v1alpha1.ReasonPending}, want{approval.Refused, v1alpha1.ReasonPending}},
-		"the plan is not ready": {func(w *world) { w.plan.Status.Conditions[0].Status = metav1.ConditionFalse },
-			want{approval.Refused, v1alpha1.ReasonPending}, want{approval.Refused, v1alpha1.ReasonPending}, want{approval.Refused, v1alpha1.ReasonPending}},
+		"the chunks are not stored": {
+			func(w *world) { w.plan.Status.PublishedChunks = nil },
+			want{approval.Refused, v1alpha1.ReasonPending},
+			want{approval.Refused, v1alpha1.ReasonPending},
+			want{approval.Refused, v1alpha1.ReasonPending},
+		},
+		"the plan is not ready": {
+			func(w *world) { w.plan.Status.Conditions[0].Status = metav1.ConditionFalse },
+			want{approval.Refused, v1alpha1.ReasonPending},
+			want{approval.Refused, v1alpha1.ReasonPending},
+			want{approval.Refused, v1alpha1.ReasonPending},
+		},
 		"another approval was recorded": {func(w *world) {
 			w.schema.Status.Plan.Approval = &v1alpha1.ApprovalRecord{Name: "first", UID: "first-uid"}
 		}, want{approval.Stale, v1alpha1.ReasonSupersededApproval}, want{approval.Stale, v1alpha1.ReasonSupersededApproval}, want{approval.Stale, v1alpha1.ReasonSupersededApproval}},

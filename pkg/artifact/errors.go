@@ -100,16 +100,16 @@ func cause(ctx context.Context, err error) (frame.Code, string) {
 }
 
 func causeOfStatus(answer *errcode.ErrorResponse) (frame.Code, string) {
-	switch {
-	case answer.StatusCode == http.StatusUnauthorized:
+	switch answer.StatusCode {
+	case http.StatusUnauthorized:
 		return frame.CodeRegistryUnauthorized, "the registry refused the credentials, or asks for some (HTTP 401)"
-	case answer.StatusCode == http.StatusForbidden:
+	case http.StatusForbidden:
 		return frame.CodeRegistryUnauthorized, "the registry does not allow this to these credentials (HTTP 403)"
-	case answer.StatusCode == http.StatusNotFound:
+	case http.StatusNotFound:
 		return frame.CodeArtifactNotFound, "the registry has no such repository, tag or digest"
-	case answer.StatusCode == http.StatusRequestEntityTooLarge:
+	case http.StatusRequestEntityTooLarge:
 		return frame.CodeArtifactTooLarge, "the registry does not take a body of this size (HTTP 413)"
-	case answer.StatusCode == http.StatusTooManyRequests:
+	case http.StatusTooManyRequests:
 		return frame.CodeRegistryUnreachable, "the registry limits the request rate (HTTP 429)"
 	default:
 		return frame.CodeRegistryUnreachable, fmt.Sprintf("the registry answered HTTP %d", answer.StatusCode)

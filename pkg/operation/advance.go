@@ -34,8 +34,10 @@ func holdLease(s *Snapshot, d Durable, c Claim) Step {
 		return renewal(s, c.Realm, c.Holder, c.LeaseSeconds)
 	}
 	if running && !c.Mutating {
-		return drop(s, d, c, Turn{Kind: TurnDropped, Detail: "the database Lease was not continuous",
-			Evidence: Evidence{Kind: EvidenceInterrupted}})
+		return drop(s, d, c, Turn{
+			Kind: TurnDropped, Detail: "the database Lease was not continuous",
+			Evidence: Evidence{Kind: EvidenceInterrupted},
+		})
 	}
 	if running && !c.ContinuityLost {
 		nd, nc := d, c
@@ -172,8 +174,10 @@ func authorize(s *Snapshot, d Durable, c Claim) Step {
 	case a.Consume != nil && !c.Dispatched:
 		return markApproval(s, *a.Consume)
 	case a.Consume != nil:
-		return drop(s, d, c, Turn{Kind: TurnRevoked, Detail: "the approval is not spent by this claim",
-			Evidence: Evidence{Kind: EvidenceNeverRan}})
+		return drop(s, d, c, Turn{
+			Kind: TurnRevoked, Detail: "the approval is not spent by this claim",
+			Evidence: Evidence{Kind: EvidenceNeverRan},
+		})
 	}
 	return nil
 }
@@ -204,8 +208,10 @@ func unauthorized(s *Snapshot, d Durable, c Claim) string {
 // whose permit is still here is given up.
 func expired(s *Snapshot, d Durable, c Claim) Step {
 	if c.Dispatched {
-		return drop(s, d, c, Turn{Kind: TurnRevoked, Detail: "the dispatch window passed before the Job was created",
-			Evidence: Evidence{Kind: EvidenceNeverRan}})
+		return drop(s, d, c, Turn{
+			Kind: TurnRevoked, Detail: "the dispatch window passed before the Job was created",
+			Evidence: Evidence{Kind: EvidenceNeverRan},
+		})
 	}
 	nd, nc := d, c
 	nc.Snapshot = ""

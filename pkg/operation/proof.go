@@ -56,8 +56,10 @@ func keepProofLease(s *Snapshot, d Durable, p Proof) Step {
 		return renewal(s, p.Realm, p.OperationID, p.LeaseSeconds)
 	}
 	if d.Claim != nil {
-		return drop(s, d, *d.Claim, Turn{Kind: TurnDropped, Detail: "the database Lease was not continuous",
-			Evidence: Evidence{Kind: EvidenceInterrupted}})
+		return drop(s, d, *d.Claim, Turn{
+			Kind: TurnDropped, Detail: "the database Lease was not continuous",
+			Evidence: Evidence{Kind: EvidenceInterrupted},
+		})
 	}
 	switch rel {
 	case leaseOurs:

@@ -32,16 +32,15 @@ func (c *cursor) take(keywords ...string) bool {
 }
 
 // takeAny moves over every one of the keywords, in any order and number.
-func (c *cursor) takeAny(keywords ...string) (took bool) {
+func (c *cursor) takeAny(keywords ...string) {
 	for again := true; again; {
 		again = false
 		for _, k := range keywords {
 			if c.take(k) {
-				took, again = true, true
+				again = true
 			}
 		}
 	}
-	return took
 }
 
 // object moves over a possibly qualified name and returns its parts.
@@ -57,11 +56,11 @@ func (c *cursor) object() (parts []string) {
 	return parts
 }
 
-// seek moves just behind the first of the keywords at parenthesis depth d; false, and to the end, where there is none.
-func (c *cursor) seek(d int, keywords ...string) bool {
+// seek moves just behind the first of the keywords outside of parentheses; false, and to the end, where there is none.
+func (c *cursor) seek(keywords ...string) bool {
 	for ; !c.done(); c.pos++ {
 		tok := c.peek()
-		if tok.depth != d || tok.kind != word {
+		if tok.depth != 0 || tok.kind != word {
 			continue
 		}
 		for _, k := range keywords {

@@ -170,12 +170,12 @@ func (r *reach) create(c *cursor) {
 		r.add(c.object())
 		r.parents(c)
 	case c.take("INDEX"), c.take("TRIGGER"), c.take("POLICY"):
-		if c.seek(0, "ON") {
+		if c.seek("ON") {
 			c.take("ONLY")
 			r.add(c.object())
 		}
 	case c.take("RULE"):
-		if c.seek(0, "TO") {
+		if c.seek("TO") {
 			r.add(c.object())
 		}
 	}
@@ -210,7 +210,7 @@ func (r *reach) alter(c *cursor) {
 		r.add(parts)
 		r.tableActions(c, parts)
 	case c.take("POLICY"), c.take("TRIGGER"), c.take("RULE"):
-		if c.seek(0, "ON") {
+		if c.seek("ON") {
 			r.add(c.object())
 		}
 	case has(c.toks, "CASCADE"):
@@ -260,7 +260,7 @@ func (r *reach) drop(c *cursor) {
 			}
 		}
 	case c.take("TRIGGER"), c.take("POLICY"), c.take("RULE"), c.take("INDEX"):
-		if c.seek(0, "ON") {
+		if c.seek("ON") {
 			r.add(c.object())
 		}
 	case c.take("OWNED"):
@@ -287,7 +287,7 @@ func (r *reach) comment(c *cursor) {
 
 // grant adds the tables of GRANT … ON [TABLE] a, b TO …; privileges on other kinds of objects touch no table.
 func (r *reach) grant(c *cursor) {
-	if !c.seek(0, "ON") {
+	if !c.seek("ON") {
 		return
 	}
 	switch {

@@ -249,8 +249,10 @@ func TestModelledMutations(t *testing.T) {
 		"RuntimeClass": {func(r *podspec.Request) {
 			r.Execution.RuntimeClassName, r.Execution.NodeSelector = "gvisor", map[string]string{"own": "x"}
 		}, func(in *podspec.AdmissionInputs) {
-			in.RuntimeClass = &nodev1.RuntimeClass{ObjectMeta: meta("gvisor"), Handler: "runsc", Overhead: &nodev1.Overhead{PodFixed: corev1.ResourceList{"cpu": q("250m")}},
-				Scheduling: &nodev1.Scheduling{NodeSelector: map[string]string{"sandbox": "y"}, Tolerations: []corev1.Toleration{{Key: "sandbox", Operator: "Exists"}}}}
+			in.RuntimeClass = &nodev1.RuntimeClass{
+				ObjectMeta: meta("gvisor"), Handler: "runsc", Overhead: &nodev1.Overhead{PodFixed: corev1.ResourceList{"cpu": q("250m")}},
+				Scheduling: &nodev1.Scheduling{NodeSelector: map[string]string{"sandbox": "y"}, Tolerations: []corev1.Toleration{{Key: "sandbox", Operator: "Exists"}}},
+			}
 		}, func(p *corev1.Pod) {
 			p.Spec.Overhead, p.Spec.NodeSelector["sandbox"] = corev1.ResourceList{"cpu": q("0.25")}, "y"
 			p.Spec.Tolerations = append(p.Spec.Tolerations, corev1.Toleration{Key: "sandbox", Operator: "Exists"})
@@ -269,15 +271,21 @@ func TestModelledMutations(t *testing.T) {
 		}, func(in *podspec.AdmissionInputs) { in.Settings.ExtendedResourceTolerance = true }, func(p *corev1.Pod) {
 			p.Spec.Tolerations = append(p.Spec.Tolerations, corev1.Toleration{Key: "vendor.example/gpu", Operator: "Exists", Effect: "NoSchedule"})
 		}},
-		"DefaultTolerationSeconds of zero": {func(*podspec.Request) {}, func(in *podspec.AdmissionInputs) { in.Settings.NotReadySeconds, in.Settings.UnreachableSeconds = 0, 0 },
+		"DefaultTolerationSeconds of zero": {
+			func(*podspec.Request) {}, func(in *podspec.AdmissionInputs) { in.Settings.NotReadySeconds, in.Settings.UnreachableSeconds = 0, 0 },
 			func(p *corev1.Pod) {
 				zero := int64(0)
 				p.Spec.Tolerations[0].TolerationSeconds, p.Spec.Tolerations[1].TolerationSeconds = &zero, &zero
-			}},
-		"DefaultTolerationSeconds off": {func(*podspec.Request) {}, func(in *podspec.AdmissionInputs) { in.Settings.DefaultTolerations = false },
-			func(p *corev1.Pod) { p.Spec.Tolerations = nil }},
-		"a toleration of everything": {func(r *podspec.Request) { r.Execution.Tolerations = []corev1.Toleration{{Operator: "Exists"}} }, nothing,
-			func(p *corev1.Pod) { p.Spec.Tolerations = []corev1.Toleration{{Operator: "Exists"}} }},
+			},
+		},
+		"DefaultTolerationSeconds off": {
+			func(*podspec.Request) {}, func(in *podspec.AdmissionInputs) { in.Settings.DefaultTolerations = false },
+			func(p *corev1.Pod) { p.Spec.Tolerations = nil },
+		},
+		"a toleration of everything": {
+			func(r *podspec.Request) { r.Execution.Tolerations = []corev1.Toleration{{Operator: "Exists"}} }, nothing,
+			func(p *corev1.Pod) { p.Spec.Tolerations = []corev1.Toleration{{Operator: "Exists"}} },
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -313,12 +321,14 @@ func TestSnapshotRefuses(t *testing.T) {
 		"another ServiceAccount": {func(r *podspec.Request) { r.Execution.ServiceAccountName = "db" }, func(*podspec.AdmissionInputs) {}, "ServiceAccount db does not exist"},
 		"no PriorityClass":       {func(r *podspec.Request) { r.Execution.PriorityClassName = "high" }, func(*podspec.AdmissionInputs) {}, "PriorityClass high does not exist"},
 		"no RuntimeClass":        {func(r *podspec.Request) { r.Execution.RuntimeClassName = "kata" }, func(*podspec.AdmissionInputs) {}, "RuntimeClass kata does not exist"},
-		"a node label against the RuntimeClass": {func(r *podspec.Request) {
-			r.Execution.RuntimeClassName, r.Execution.NodeSelector = "kata", map[string]string{"a": "1"}
-		},
+		"a node label against the RuntimeClass": {
+			func(r *podspec.Request) {
+				r.Execution.RuntimeClassName, r.Execution.NodeSelector = "kata", map[string]string{"a": "1"}
+			},
 			func(in *podspec.AdmissionInputs) {
 				in.RuntimeClass = &nodev1.RuntimeClass{ObjectMeta: meta("kata"), Scheduling: &nodev1.Scheduling{NodeSelector: map[string]string{"a": "2"}}}
-			}, "wants node label"},
+			}, "wants node label",
+		},
 		"LimitRanges that disagree": {func(*podspec.Request) {}, func(in *podspec.AdmissionInputs) {
 			in.LimitRanges = []corev1.LimitRange{
 				limitRange("a", corev1.LimitRangeItem{Default: corev1.ResourceList{"cpu": q("1")}}), limitRange("b", corev1.LimitRangeItem{Max: corev1.ResourceList{"cpu": q("2")}}),

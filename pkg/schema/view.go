@@ -120,10 +120,10 @@ func (v *View) Gate() operation.Gate {
 	return g
 }
 
-// Parting: a schema leaves nothing behind that only its status knew.
+// Parting is empty: a schema leaves nothing behind that only its status knew.
 func (v *View) Parting() []operation.Note { return nil }
 
-// RetainsProof: a schema's Apply owes a reading and keeps its Lease until then.
+// RetainsProof holds: a schema's Apply owes a reading and keeps its Lease until then.
 func (v *View) RetainsProof() bool { return true }
 
 func (v *View) engine() (string, bool) {

@@ -61,7 +61,7 @@ func install(ctx context.Context, n *narrator) error {
 	}
 	n.Saw("six CRDs established, manager available")
 	// "no" is kubectl's answer and exit code 1.
-	if _, err := n.Show(ctx, 1, "kubectl", "auth", "can-i", "get", "secrets", "-A", "--as", "system:serviceaccount:"+rig.OperatorNamespace+":"+n.rig.ManagerAccount(ctx)); err != nil {
+	if err := n.Show(ctx, 1, "kubectl", "auth", "can-i", "get", "secrets", "-A", "--as", "system:serviceaccount:"+rig.OperatorNamespace+":"+n.rig.ManagerAccount(ctx)); err != nil {
 		return fmt.Errorf("the manager may read Secrets: %w", err)
 	}
 	n.Saw("the manager cannot read a Secret anywhere")
@@ -74,7 +74,7 @@ func publish(ctx context.Context, n *narrator, file string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(n.out, "        $ kubectl ptah push schema test/demo/shop/%s oci://%s/shop/storefront\n        | %s\n", file, n.rig.Registry, ref)
+	n.printf("        $ kubectl ptah push schema test/demo/shop/%s oci://%s/shop/storefront\n        | %s\n", file, n.rig.Registry, ref)
 	n.Saw("published; the resource will name this digest")
 	return n.rig.ApplySchema(ctx, rig.Schema{Namespace: namespace, Name: name, Reference: ref, URL: n.rig.DatabaseURL(database), Interval: "30s"})
 }
@@ -88,14 +88,14 @@ func firstSchema(ctx context.Context, n *narrator) error {
 		return err
 	}
 	n.Step("Read the plan", "Every chunk of the stored plan is checked against its digest before a byte is printed.")
-	if _, err := n.Show(ctx, 0, "kubectl-ptah", "plan", name, "-n", namespace); err != nil {
+	if err := n.Show(ctx, 0, "kubectl-ptah", "plan", name, "-n", namespace); err != nil {
 		return err
 	}
 	n.Step("Approve exactly this plan", "The approval binds the plan's UID and fingerprint. Admission stamps who approved.")
 	if err := approve(ctx, n); err != nil {
 		return err
 	}
-	if _, err := n.Show(ctx, 0, "psql", n.rig.DatabaseURL(database), "-X", "-c", `\dt shop.*`); err != nil {
+	if err := n.Show(ctx, 0, "psql", n.rig.DatabaseURL(database), "-X", "-c", `\dt shop.*`); err != nil {
 		return err
 	}
 	n.Saw("the tables are there, and a fresh reading proved it")
@@ -104,14 +104,13 @@ func firstSchema(ctx context.Context, n *narrator) error {
 
 // approve approves the plan on offer and waits for the proof.
 func approve(ctx context.Context, n *narrator) error {
-	if _, err := n.Show(ctx, 0, "kubectl-ptah", "approve", name, "-n", namespace, "--yes"); err != nil {
+	if err := n.Show(ctx, 0, "kubectl-ptah", "approve", name, "-n", namespace, "--yes"); err != nil {
 		return err
 	}
 	if err := n.Wait(ctx, "applied and proven InSync", phase, "InSync", 3*time.Minute); err != nil {
 		return err
 	}
-	_, err := n.Show(ctx, 0, "kubectl-ptah", "status", name, "-n", namespace)
-	return err
+	return n.Show(ctx, 0, "kubectl-ptah", "status", name, "-n", namespace)
 }
 
 func secondVersion(ctx context.Context, n *narrator) error {
@@ -122,7 +121,7 @@ func secondVersion(ctx context.Context, n *narrator) error {
 	if err := n.Wait(ctx, "a plan that needs approval", phase, "AwaitingApproval", 3*time.Minute); err != nil {
 		return err
 	}
-	if _, err := n.Show(ctx, 0, "kubectl-ptah", "plan", name, "-n", namespace, "-o", "sql"); err != nil {
+	if err := n.Show(ctx, 0, "kubectl-ptah", "plan", name, "-n", namespace, "-o", "sql"); err != nil {
 		return err
 	}
 	return approve(ctx, n)
@@ -136,7 +135,7 @@ func destructive(ctx context.Context, n *narrator) error {
 	if err := n.Wait(ctx, "refused by policy", phase, "Blocked", 3*time.Minute); err != nil {
 		return err
 	}
-	if _, err := n.Show(ctx, 0, "kubectl-ptah", "status", name, "-n", namespace); err != nil {
+	if err := n.Show(ctx, 0, "kubectl-ptah", "status", name, "-n", namespace); err != nil {
 		return err
 	}
 	kept, err := n.rig.Query(ctx, database, "SELECT count(*)::text FROM information_schema.columns WHERE table_schema='shop' AND table_name='orders' AND column_name='legacy_code'")
@@ -155,13 +154,13 @@ func destructive(ctx context.Context, n *narrator) error {
 
 func drift(ctx context.Context, n *narrator) error {
 	n.Step("Somebody changes the database by hand", "An index is dropped in psql. The next reading finds it and plans it back.")
-	if _, err := n.Show(ctx, 0, "psql", n.rig.DatabaseURL(database), "-X", "-c", "DROP INDEX shop.payments_by_order"); err != nil {
+	if err := n.Show(ctx, 0, "psql", n.rig.DatabaseURL(database), "-X", "-c", "DROP INDEX shop.payments_by_order"); err != nil {
 		return err
 	}
 	if err := n.Wait(ctx, "the drift is found and a plan waits", phase, "AwaitingApproval", 3*time.Minute); err != nil {
 		return err
 	}
-	if _, err := n.Show(ctx, 0, "kubectl-ptah", "plan", name, "-n", namespace); err != nil {
+	if err := n.Show(ctx, 0, "kubectl-ptah", "plan", name, "-n", namespace); err != nil {
 		return err
 	}
 	return approve(ctx, n)
@@ -172,8 +171,8 @@ func epilogue(ctx context.Context, n *narrator) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(n.out, "\n[%s] Done: the shop is InSync.\n\n%s\n", n.elapsed(), indent(table))
-	fmt.Fprint(n.out, `Try next (eval "$(bin/ptah-cluster env)" first):
+	n.printf("\n[%s] Done: the shop is InSync.\n\n%s\n", n.elapsed(), indent(table))
+	n.printf("%s", `Try next (eval "$(bin/ptah-cluster env)" first):
         kubectl ptah plan storefront -n shop --applied
         kubectl ptah status -A
         kubectl explain ptahschema.spec.policy

@@ -23,15 +23,20 @@ type narrator struct {
 // Step opens a chapter.
 func (n *narrator) Step(title, why string) {
 	n.step++
-	fmt.Fprintf(n.out, "\n[%s] %d. %s\n", n.elapsed(), n.step, title)
+	n.printf("\n[%s] %d. %s\n", n.elapsed(), n.step, title)
 	for _, line := range strings.Split(why, "\n") {
-		fmt.Fprintf(n.out, "        %s\n", line)
+		n.printf("        %s\n", line)
 	}
 }
 
 // Saw reports an observation.
 func (n *narrator) Saw(format string, args ...any) {
-	fmt.Fprintf(n.out, "[%s]    ✓ %s\n", n.elapsed(), fmt.Sprintf(format, args...))
+	n.printf("[%s]    ✓ %s\n", n.elapsed(), fmt.Sprintf(format, args...))
+}
+
+// printf writes to the reader's terminal; a reader that is gone is nobody to tell.
+func (n *narrator) printf(format string, args ...any) {
+	_, _ = fmt.Fprintf(n.out, format, args...)
 }
 
 func (n *narrator) elapsed() string {
@@ -40,23 +45,23 @@ func (n *narrator) elapsed() string {
 }
 
 // Show runs a command that must exit with the code, and prints the command and what it printed.
-func (n *narrator) Show(ctx context.Context, code int, args ...string) (string, error) {
-	fmt.Fprintf(n.out, "        $ %s\n", display(args))
+func (n *narrator) Show(ctx context.Context, code int, args ...string) error {
+	n.printf("        $ %s\n", display(args))
 	res, err := n.rig.Run(ctx, "", args[0], args[1:]...)
 	if err != nil {
-		return "", err
+		return err
 	}
 	for _, text := range []string{res.Stdout, res.Stderr} {
 		for _, line := range strings.Split(strings.TrimRight(text, "\n"), "\n") {
 			if text != "" {
-				fmt.Fprintf(n.out, "        | %s\n", line)
+				n.printf("        | %s\n", line)
 			}
 		}
 	}
 	if res.Code != code {
-		return res.Stdout, fmt.Errorf("running %s: exit %d, expected %d", display(args), res.Code, code)
+		return fmt.Errorf("running %s: exit %d, expected %d", display(args), res.Code, code)
 	}
-	return res.Stdout, nil
+	return nil
 }
 
 // display writes a command the way a person types it: `kubectl ptah`, and no password.
@@ -86,7 +91,7 @@ func (n *narrator) Wait(ctx context.Context, what, path, want string, timeout ti
 		n.progress(fmt.Sprintf("[%s]    … waiting for %s: phase %s, %ds", n.elapsed(), what, or(phase, "none yet"), int(time.Since(began).Seconds())))
 	})
 	if n.live {
-		fmt.Fprint(n.out, "\r\033[K")
+		n.printf("\r\033[K")
 	}
 	if err != nil {
 		return err
@@ -97,10 +102,10 @@ func (n *narrator) Wait(ctx context.Context, what, path, want string, timeout ti
 
 func (n *narrator) progress(line string) {
 	if n.live {
-		fmt.Fprint(n.out, "\r\033[K"+line)
+		n.printf("\r\033[K%s", line)
 		return
 	}
-	fmt.Fprintln(n.out, line)
+	n.printf("%s\n", line)
 }
 
 func or(text, fallback string) string {

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
+	"github.com/ptah-run/ptah/pkg/plan"
 	"github.com/ptah-run/ptah/test/rig"
 )
 
@@ -27,12 +28,13 @@ const kills = 20
 func TestManagerKilledTwentyTimesNeverAppliesTwice(t *testing.T) {
 	s := newStage(t, "crash")
 	s.schema.Extra = "  execution: {failureRetryInterval: 2s}\n"
+	require.NoError(t, it.Exec(t.Context(), "postgres", `ALTER DATABASE "`+s.database()+`" SET log_statement = 'all'`))
 	logStart := statementLogSize(t)
 	jobs := collectApplyJobs(t, s)
 
 	random := rand.New(rand.NewSource(time.Now().UnixNano())) //nolint:gosec // the spread of the kills needs no secret
 	killed, planned := 0, map[string]bool{}
-	for edition := 0; killed < kills || edition < 3; edition++ {
+	for edition := 0; (killed < kills || edition < 3) && edition < 12; edition++ {
 		s.schema.Reference = s.publish(editionSQL(edition))
 		s.apply()
 		deadline := time.Now().Add(4 * time.Minute)
@@ -90,15 +92,15 @@ func (s *stage) approveIfAsked() {
 
 // appliedStatements are the statements of the plan that was last proven.
 func (s *stage) appliedStatements() []string {
-	res, err := it.Run(s.t.Context(), "", "kubectl-ptah", "plan", s.name, "-n", s.ns, "--applied", "-o", "json", "--jq", ".statements[].sql")
+	out, err := it.Must(s.t.Context(), "", "kubectl-ptah", "plan", s.name, "-n", s.ns, "--applied", "-o", "json")
 	require.NoError(s.t, err)
-	var out []string
-	for _, line := range strings.Split(strings.TrimSpace(res.Stdout), "\n") {
-		if line = strings.Trim(line, `"`); line != "" {
-			out = append(out, strings.ReplaceAll(line, `\"`, `"`))
-		}
+	document, err := plan.Decode([]byte(out))
+	require.NoError(s.t, err)
+	var statements []string
+	for _, statement := range document.Statements {
+		statements = append(statements, statement.SQL)
 	}
-	return out
+	return statements
 }
 
 // killManager kills the manager's Pod without grace and reports how many died.
@@ -172,5 +174,6 @@ func statementLogSince(t *testing.T, offset int64) string {
 	t.Helper()
 	data, err := os.ReadFile(it.PostgresLog)
 	require.NoError(t, err)
-	return "\n" + logPrefix.ReplaceAllString(string(data[offset:]), ": ")
+	// The server indents the further lines of a statement by a tab.
+	return "\n" + logPrefix.ReplaceAllString(strings.ReplaceAll(string(data[offset:]), "\n\t", "\n"), ": ")
 }

@@ -139,7 +139,10 @@ func (r *Rig) WaitField(ctx context.Context, namespace, kind, name, path, want s
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("waiting for %s %s/%s: %s is %q after %s, wanted %q (%v)", kind, namespace, name, path, seen, timeout, want, err)
+			if err == nil {
+				err = context.DeadlineExceeded
+			}
+			return fmt.Errorf("waiting for %s %s/%s: %s is %q after %s, wanted %q (%w)", kind, namespace, name, path, seen, timeout, want, err)
 		}
 		if tick != nil {
 			tick(seen)
@@ -161,7 +164,10 @@ func (r *Rig) WaitWords(ctx context.Context, namespace, kind, name, path string,
 			return seen, nil
 		}
 		if time.Now().After(deadline) {
-			return seen, fmt.Errorf("waiting for %s %s/%s: %s is %q after %s, wanted the words %q (%v)", kind, namespace, name, path, seen, timeout, words, err)
+			if err == nil {
+				err = context.DeadlineExceeded
+			}
+			return seen, fmt.Errorf("waiting for %s %s/%s: %s is %q after %s, wanted the words %q (%w)", kind, namespace, name, path, seen, timeout, words, err)
 		}
 		time.Sleep(300 * time.Millisecond)
 	}

@@ -332,7 +332,7 @@ func (w *world) advance(b *brain, passes int) {
 // hostile is one move of an adversary.
 func (w *world) hostile(t *rapid.T, b *brain) {
 	fates := []fate{succeeds, succeeds, succeeds, succeeds, succeeds, succeeds, failsBefore, replyLost, dies}
-	move := rapid.IntRange(0, 34).Draw(t, "move")
+	move := rapid.IntRange(0, 36).Draw(t, "move")
 	w.trace = append(w.trace, fmt.Sprintf("move %d", move))
 	switch {
 	case move <= 17:
@@ -375,10 +375,26 @@ func (w *world) hostile(t *rapid.T, b *brain) {
 			w.schema.DeletionTimestamp = &at
 			w.bump()
 		}
+	case move == 35, move == 36:
+		w.freeze(move == 35)
 	case move == 34:
 		w.clear(rapid.IntRange(0, 2).Draw(t, "field"))
 	case move == 30:
 		w.policyUID = types.UID(rapid.SampledFrom([]string{"policy-1", "policy-2"}).Draw(t, "policy"))
+	}
+}
+
+// freeze cuts the node of every Pod that runs off, and perhaps lets their Jobs run into their deadlines meanwhile.
+func (w *world) freeze(deadline bool) {
+	for _, name := range sortedKeys(w.pods) {
+		p := w.pods[name]
+		if p.done || p.lost {
+			continue
+		}
+		p.frozen = true
+		if deadline {
+			w.finish(&simPod{job: p.job, jobUID: p.jobUID})
+		}
 	}
 }
 
@@ -414,6 +430,7 @@ func (w *world) clear(field int) {
 
 // depart lets the world be kind until a deleted schema is gone.
 func (w *world) depart(b *brain) bool {
+	w.thaw()
 	for range 400 {
 		step := w.pass(b, succeeds)
 		w.check()
@@ -457,11 +474,18 @@ func (w *world) vanish(t *rapid.T) {
 	w.finish(&simPod{job: job.Name, jobUID: job.UID})
 }
 
+func (w *world) thaw() {
+	for _, p := range w.pods {
+		p.frozen = false
+	}
+}
+
 // kind ends everything that keeps a person's wish from being carried out.
 func (w *world) kind() {
 	if w.registry == "" {
 		w.registry = sha("artifact-1")
 	}
+	w.thaw()
 	// A resource at rest looks again at its interval; an edit makes it look now.
 	w.edit(func() { w.schema.Spec.Suspend = false })
 }

@@ -64,6 +64,7 @@ type simPod struct {
 	uid, name, job string
 	jobUID         types.UID
 	done, lost     bool
+	frozen         bool // on a node that nobody reaches: it may still be writing
 	frame          *frame.Frame
 	order          intent.Intent
 }
@@ -453,7 +454,7 @@ func (w *world) startPods() bool {
 func (w *world) runPods() bool {
 	moved := false
 	for _, name := range sortedKeys(w.pods) {
-		if p := w.pods[name]; !p.done && !p.lost {
+		if p := w.pods[name]; !p.done && !p.lost && !p.frozen {
 			w.execute(p)
 			w.finish(p)
 			moved = true
