@@ -569,3 +569,8 @@ func sortedKeys[T any](m map[string]T) []string {
 	}
 	return out
 }
+
+func (w *world) schemaNow() *metav1.Time {
+	t := metav1.NewTime(w.now)
+	return &t
+}
