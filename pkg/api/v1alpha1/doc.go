@@ -11,3 +11,4 @@ package v1alpha1
 //go:generate go tool -modfile=../../../hack/tools/go.mod controller-gen object paths=.
 //go:generate go tool -modfile=../../../hack/tools/go.mod controller-gen crd paths=. output:crd:artifacts:config=../../../charts/ptah-operator/crds
 //go:generate go run ../../../hack/crds ../../../charts/ptah-operator/crds
+//go:generate go run ../../../hack/apidocs ../../../charts/ptah-operator/crds ../../../docs/reference/api.md
