@@ -69,6 +69,9 @@ func TestUnreachableApply(t *testing.T) {
 				assert.LessOrEqual(t, len(w.jobs), jobs, "no reading began")
 				assert.False(t, w.gone)
 				st := &w.schema.Status
+				if len(w.jobs) > 0 && w.identity == identity(1) {
+					require.NotNil(t, st.ActiveOperation, "a Job that ended before its Pod is not accounted for")
+				}
 				assert.True(t, st.ActiveOperation != nil || st.PendingObservation != nil)
 				require.NotNil(t, w.lease, "nobody else may have the database meanwhile")
 				w.thaw()
