@@ -3,5 +3,5 @@ package status
 
 import "github.com/ptah-run/ptah/pkg/controller"
 
-// Options must be refused.
-type Options = controller.Options
+// Reconciler must be refused.
+type Reconciler = controller.SchemaReconciler
