@@ -71,12 +71,12 @@ bin/gotestsum: hack/tools/go.mod
 .PHONY: test-unit
 test-unit: bin/gotestsum cluster-build ## Unit tests, and tests against a real API server and a real PostgreSQL
 	@mkdir -p bin/reports
-	KUBEBUILDER_ASSETS="$$($(CLUSTER_TOOL) assets)" $(GOTEST) --jsonfile bin/reports/unit.json -- -vet=off -p 2 $$(go list ./... | grep -v -e /test/e2e -e /test/bench)
+	KUBEBUILDER_ASSETS="$$($(CLUSTER_TOOL) assets)" $(GOTEST) --jsonfile bin/reports/unit.json -- -vet=off -p 2 -timeout 30m $$(go list ./... | grep -v -e /test/e2e -e /test/bench)
 
 .PHONY: test-cluster
 test-cluster: bin/gotestsum cluster-build ## Tests of the local cluster itself
 	@mkdir -p bin/reports
-	cd test/cluster && $(GOTEST) --jsonfile $(CURDIR)/bin/reports/cluster.json -- -vet=off ./...
+	cd test/cluster && $(GOTEST) --jsonfile $(CURDIR)/bin/reports/cluster.json -- -vet=off -timeout 30m ./...
 
 .PHONY: test-e2e
 test-e2e: bin/gotestsum build cluster-up images ## The product on the real cluster
