@@ -114,8 +114,9 @@ func (r *SchemaReconciler) perform(ctx context.Context, p *kube.Pass, step opera
 		if w.Realm != "" {
 			r.World.Memory.Queue(w.Realm, p.Key)
 		}
-		log.FromContext(ctx).V(1).Info("waiting", "reason", w.Reason, "until", w.Until)
-		return reconcile.Result{RequeueAfter: max(time.Millisecond, w.Until.Sub(p.Snapshot.Now))}, nil
+		after := max(time.Millisecond, w.Until.Sub(p.Snapshot.Now))
+		describe(log.FromContext(ctx), p, step).V(1).Info("waiting", "reason", w.Reason, "requeue", true, "requeueAfter", after)
+		return reconcile.Result{RequeueAfter: after}, nil
 	}
 	logger := describe(log.FromContext(ctx), p, step)
 	names := failpoints(p, step)
@@ -131,13 +132,14 @@ func (r *SchemaReconciler) perform(ctx context.Context, p *kube.Pass, step opera
 	case err != nil:
 		return r.refused(ctx, p, step, err)
 	}
-	logger.Info("step done")
 	r.tell(p, notes)
 	r.Recorder.Reconciled(metrics.FamilySchema, true)
+	result := again()
 	if _, reading := step.(operation.ReadResult); reading {
-		return reconcile.Result{RequeueAfter: 30 * time.Second}, nil
+		result.RequeueAfter = 30 * time.Second // the reading wakes the resource
 	}
-	return again(), nil
+	logger.Info("step done", "requeue", true, "requeueAfter", result.RequeueAfter)
+	return result, nil
 }
 
 // refused remembers an effect that the API server would not carry out, so that the next pass can say why and does not spin. A create's

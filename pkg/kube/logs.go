@@ -17,6 +17,8 @@ import (
 
 const (
 	maxReads      = 8                // logs read at once
+	maxLargeReads = 2                // of them, those that hold more than smallRead in memory
+	smallRead     = 1 << 20          // bytes
 	readBudget    = 60 * time.Second // of one reading, or the operation's Lease where that is shorter
 	lostAfter     = 2                // readings that ran out of budget before a log is given up
 	frameTries    = 5                // looks at a log whose frame has not arrived completely
@@ -29,6 +31,7 @@ type LogReader struct {
 	memory *Memory
 	wake   func(Key)
 	slots  chan struct{}
+	large  chan struct{}
 }
 
 // NewLogReader reads Pod logs through the API server.
@@ -37,7 +40,7 @@ func NewLogReader(core kubernetes.Interface, memory *Memory, wake func(Key)) Log
 		open: func(ctx context.Context, namespace, pod, container string) (io.ReadCloser, error) {
 			return core.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Container: container}).Stream(ctx)
 		},
-		memory: memory, wake: wake, slots: make(chan struct{}, maxReads),
+		memory: memory, wake: wake, slots: make(chan struct{}, maxReads), large: make(chan struct{}, maxLargeReads),
 	}
 }
 
@@ -133,5 +136,37 @@ func (l LogReader) parse(ctx context.Context, namespace string, s operation.Read
 		return frame.Frame{}, fmt.Errorf("opening log of pod %s/%s: %w", namespace, s.Pod.Name, err)
 	}
 	defer func() { _ = log.Close() }()
-	return frame.Parse(log, frame.Expect{Operation: s.Claim.Type, OperationID: s.Claim.ID})
+	bounded := &frugalReader{ctx: ctx, log: log, large: l.large}
+	defer bounded.release()
+	return frame.Parse(bounded, frame.Expect{Operation: s.Claim.Type, OperationID: s.Claim.ID})
+}
+
+// frugalReader lets only few logs at a time grow beyond what is harmless to hold in memory.
+type frugalReader struct {
+	ctx   context.Context //nolint:containedctx // of the one reading that it serves
+	log   io.Reader
+	large chan struct{}
+	read  int
+	holds bool
+}
+
+// Read waits for a large slot once the log turns out to be a large one.
+func (r *frugalReader) Read(p []byte) (int, error) {
+	if r.read > smallRead && !r.holds {
+		select {
+		case r.large <- struct{}{}:
+			r.holds = true
+		case <-r.ctx.Done():
+			return 0, r.ctx.Err()
+		}
+	}
+	n, err := r.log.Read(p)
+	r.read += n
+	return n, err
+}
+
+func (r *frugalReader) release() {
+	if r.holds {
+		<-r.large
+	}
 }
