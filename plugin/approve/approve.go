@@ -41,7 +41,11 @@ type approveOptions struct {
 
 var fingerprintPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
-func (o *approveOptions) complete(schema string) error {
+func (o *approveOptions) complete(arg string) error {
+	schema, err := options.SchemaName(arg)
+	if err != nil {
+		return err
+	}
 	o.schema = schema
 	if o.fingerprint != "" && !fingerprintPattern.MatchString(o.fingerprint) {
 		return options.Usagef("--fingerprint %q: want sha256: and 64 hex digits, as \"kubectl ptah plan %s\" prints it", o.fingerprint, schema)
@@ -54,7 +58,6 @@ func (o *approveOptions) complete(schema string) error {
 	if _, err := o.output.Format(); err != nil {
 		return err
 	}
-	var err error
 	o.namespace, err = o.global.Namespace()
 	return err
 }

@@ -40,10 +40,12 @@ func (o *planOptions) complete(args []string) error {
 	if chosen > 1 {
 		return options.Usagef("--current, --applied and --name exclude each other")
 	}
-	if len(args) > 0 {
-		o.schema = args[0]
-	}
 	var err error
+	if len(args) > 0 {
+		if o.schema, err = options.SchemaName(args[0]); err != nil {
+			return err
+		}
+	}
 	if o.format, err = o.output.Format(); err != nil {
 		return err
 	}
