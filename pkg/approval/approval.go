@@ -24,8 +24,15 @@ func (e *ConflictError) Error() string {
 	return fmt.Sprintf("spec.%s is %s, but the plan says %s: leave it out, or approve the plan that you mean", e.Field, e.Given, e.Live)
 }
 
+// MissingError is a field without which an approval does not say what it approves.
+type MissingError struct{ Field string }
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("spec.%s is missing: an approval names resource, plan and fingerprint as they were read; \"kubectl ptah approve\" writes them", e.Field)
+}
+
 // Bind completes a schema approval from the plan that it names: omitted fields are filled in, and one that says something else is refused
-// with a *ConflictError. On error the approval may be half filled; it is not to be used.
+// with a *ConflictError; the three that a person writes are demanded (*MissingError). On error the approval may be half filled; it is not to be used.
 func Bind(a *v1alpha1.PtahSchemaApproval, plan *v1alpha1.PtahSchemaPlan) error {
 	if err := bindRefs(&a.Spec.PlanRef, &a.Spec.PlanFingerprint, plan.Name, plan.UID, plan.Spec.Fingerprint); err != nil {
 		return err
@@ -58,11 +65,19 @@ func BindMigration(a *v1alpha1.PtahMigrationApproval, plan *v1alpha1.PtahMigrati
 }
 
 func bindRefs(ref *v1alpha1.ObjectRef, fingerprint *string, name string, uid types.UID, live string) error {
-	return first(bindRef("planRef", ref, v1alpha1.ObjectRef{Name: name, UID: uid}), fill("planFingerprint", fingerprint, live))
+	return first(bindRef("planRef", ref, v1alpha1.ObjectRef{Name: name, UID: uid}), written("planFingerprint", fingerprint, live))
 }
 
 func bindRef(field string, ref *v1alpha1.ObjectRef, live v1alpha1.ObjectRef) error {
-	return first(fill(field+".name", &ref.Name, live.Name), fill(field+".uid", &ref.UID, live.UID))
+	return first(written(field+".name", &ref.Name, live.Name), written(field+".uid", &ref.UID, live.UID))
+}
+
+// written is a field that only the person may write: it says which plan was read, so it is never filled in.
+func written[T ~string](field string, given *T, live T) error {
+	if *given == "" {
+		return &MissingError{Field: field}
+	}
+	return fill(field, given, live)
 }
 
 func bindShared(b *v1alpha1.PlanBindings, live v1alpha1.PlanBindings) error {

@@ -123,12 +123,30 @@ func TestBindRefusesEveryConflictByName(t *testing.T) {
 	}
 }
 
+// What a person writes says which plan was read. Filling it in from whatever plan is live would approve something that nobody looked at.
+func TestBindDemandsWhatThePersonRead(t *testing.T) {
+	for field, omit := range map[string]func(*v1alpha1.PtahSchemaApprovalSpec){
+		"schemaRef.uid":   func(s *v1alpha1.PtahSchemaApprovalSpec) { s.SchemaRef.UID = "" },
+		"planRef.uid":     func(s *v1alpha1.PtahSchemaApprovalSpec) { s.PlanRef.UID = "" },
+		"planFingerprint": func(s *v1alpha1.PtahSchemaApprovalSpec) { s.PlanFingerprint = "" },
+	} {
+		t.Run(field, func(t *testing.T) {
+			w := newWorld(t)
+			omit(&w.approval.Spec)
+			var missing *approval.MissingError
+			require.ErrorAs(t, approval.Bind(w.approval, w.plan), &missing)
+			assert.Equal(t, field, missing.Field)
+		})
+	}
+}
+
 func TestBindMigration(t *testing.T) {
 	p := &v1alpha1.PtahMigrationPlan{ObjectMeta: metav1.ObjectMeta{Name: "p", UID: "u"}}
 	p.Spec.MigrationRef = v1alpha1.ObjectRef{Name: "m", UID: "mu"}
 	p.Spec.Fingerprint, p.Spec.HistoryFingerprint, p.Spec.ArtifactDigest = "f", "h", "a"
 	p.Spec.ExecutionIdentity, p.Spec.ExecutionBindingID = identity(), "v1-a"
 	var a v1alpha1.PtahMigrationApproval
+	a.Spec.MigrationRef, a.Spec.PlanRef, a.Spec.PlanFingerprint = p.Spec.MigrationRef, v1alpha1.ObjectRef{Name: "p", UID: "u"}, "f"
 	require.NoError(t, approval.BindMigration(&a, p))
 	assert.Equal(t, p.Spec.PlanBindings, a.Spec.PlanBindings)
 	assert.Equal(t, p.Spec.MigrationRef, a.Spec.MigrationRef)

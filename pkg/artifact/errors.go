@@ -129,7 +129,7 @@ func causeOfTransport(err error) string {
 	case errors.Is(err, errRedirectLoop):
 		return "the registry redirects too often"
 	case errors.Is(err, http.ErrSchemeMismatch):
-		return "the registry speaks plain HTTP where HTTPS is required (set plainHTTP only if that is intended)"
+		return "the registry speaks plain HTTP where HTTPS is required (--plain-http, or transport.plainHTTP in a resource, only if that is intended)"
 	case errors.As(err, &dns) && dns.IsNotFound:
 		return "the host name of the registry does not resolve"
 	case errors.As(err, &dns):
