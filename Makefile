@@ -23,7 +23,7 @@ demo: build cluster-up images ## Run the main job on a local real cluster and te
 	$(CLUSTER_TOOL) exec -- $(CURDIR)/bin/demo
 
 .PHONY: test
-test: test-unit test-cluster test-e2e ## Run every test, from unit tests to the product on a real cluster
+test: cluster-up test-unit test-cluster test-e2e ## Run every test, from unit tests to the product on a real cluster
 
 .PHONY: verify
 verify: generate fmt lint lint-rules ## Regenerate, format and lint, then demand a clean tree
@@ -81,6 +81,7 @@ test-cluster: bin/gotestsum cluster-build ## Tests of the local cluster itself
 .PHONY: test-e2e
 test-e2e: bin/gotestsum build cluster-up images ## The product on the real cluster
 	@mkdir -p bin/reports
+	@command -v jq >/dev/null || { echo "installing jq, which the contract's own commands need"; apt-get update -q >/dev/null && apt-get install -yq --no-install-recommends jq >/dev/null; }
 	go test -vet=off -c -o bin/e2e.test ./test/e2e
 	$(GOTEST) --jsonfile bin/reports/e2e.json --raw-command -- go tool test2json -t -p github.com/ptah-run/ptah/test/e2e $(CLUSTER_TOOL) exec -- $(CURDIR)/bin/e2e.test -test.v=test2json -test.timeout 40m -test.parallel 4
 
