@@ -69,6 +69,9 @@ func (v *View) Job(c operation.Claim) (*batchv1.Job, error) {
 
 func (v *View) build(c operation.Claim, snapshot *v1alpha1.AdmissionSnapshot) (*batchv1.Job, error) {
 	op := v.Schema.Status.ActiveOperation.DeepCopy()
+	if op == nil || op.ID != c.ID {
+		op = v.operationOf(c) // a claim that is about to be written, snapshot and all
+	}
 	merge(op, c)
 	op.AdmissionSnapshot = snapshot
 	r, err := v.request(op)

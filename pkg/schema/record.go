@@ -70,7 +70,7 @@ func (w *writer) durable(d operation.Durable) {
 	default:
 		merge(st.ActiveOperation, *d.Claim)
 	}
-	if w.turn.Kind == operation.TurnPrepared && d.Claim != nil && d.Claim.Snapshot != "" {
+	if d.Claim != nil && d.Claim.Snapshot != "" {
 		if snap, ok := w.turn.Judged.Detail.(v1alpha1.AdmissionSnapshot); ok {
 			st.ActiveOperation.AdmissionSnapshot = &snap
 		}

@@ -79,30 +79,33 @@ func TestWant(t *testing.T) {
 	cond := func(ct v1alpha1.ConditionType, status metav1.ConditionStatus, r v1alpha1.ConditionReason) func(*v1alpha1.PtahSchema) {
 		return func(s *v1alpha1.PtahSchema) { condition(s, ct, status, r) }
 	}
+	longAgo := func(s *v1alpha1.PtahSchema) { *s.Status.Source.ResolvedAt = metav1.NewTime(now.Add(-time.Hour)) }
 	overdue := func(s *v1alpha1.PtahSchema) { *s.Status.NextReconciliationTime = metav1.NewTime(now) }
 	cases := map[string]struct {
 		change []func(*v1alpha1.PtahSchema)
 		want   intent.Operation // "" rests
 	}{
-		"in sync rests":               {nil, ""},
-		"refresh due":                 {[]func(*v1alpha1.PtahSchema){overdue}, intent.Resolve},
-		"no refresh time":             {[]func(*v1alpha1.PtahSchema){func(s *v1alpha1.PtahSchema) { s.Status.NextReconciliationTime = nil }}, intent.Resolve},
-		"edited":                      {[]func(*v1alpha1.PtahSchema){func(s *v1alpha1.PtahSchema) { s.Generation++ }}, intent.Resolve},
-		"never resolved":              {[]func(*v1alpha1.PtahSchema){func(s *v1alpha1.PtahSchema) { s.Status.Source = nil }}, intent.Resolve},
-		"resolving was cut short":     {[]func(*v1alpha1.PtahSchema){cond(v1alpha1.ConditionArtifactResolved, "Unknown", v1alpha1.ReasonRefreshing)}, intent.Resolve},
-		"conditions cleared by hand":  {[]func(*v1alpha1.PtahSchema){func(s *v1alpha1.PtahSchema) { s.Status.Conditions = nil }}, intent.Resolve},
-		"realm was contested":         {[]func(*v1alpha1.PtahSchema){cond(v1alpha1.ConditionReady, "False", v1alpha1.ReasonRealmConflict)}, intent.Resolve},
-		"was suspended":               {[]func(*v1alpha1.PtahSchema){cond(v1alpha1.ConditionReady, "False", v1alpha1.ReasonSuspended)}, intent.Resolve},
-		"engine was unsupported":      {[]func(*v1alpha1.PtahSchema){cond(v1alpha1.ConditionReady, "False", v1alpha1.ReasonUnsupportedEngine)}, intent.Resolve},
-		"not verified":                {[]func(*v1alpha1.PtahSchema){func(s *v1alpha1.PtahSchema) { s.Status.Source.Verified = false }}, intent.Verify},
-		"policy refused rests":        {[]func(*v1alpha1.PtahSchema){func(s *v1alpha1.PtahSchema) { s.Status.Source.Verified = false }, cond(v1alpha1.ConditionArtifactVerified, "False", v1alpha1.ReasonPolicyRefused)}, ""},
-		"policy refused, refresh due": {[]func(*v1alpha1.PtahSchema){overdue, func(s *v1alpha1.PtahSchema) { s.Status.Source.Verified = false }, cond(v1alpha1.ConditionArtifactVerified, "False", v1alpha1.ReasonPolicyRefused)}, intent.Resolve},
-		"not observed":                {[]func(*v1alpha1.PtahSchema){cond(v1alpha1.ConditionDriftDetected, "Unknown", v1alpha1.ReasonStaleObservation)}, intent.Observe},
-		"observed":                    {[]func(*v1alpha1.PtahSchema){cond(v1alpha1.ConditionDriftDetected, "Unknown", v1alpha1.ReasonScopedPlanPending)}, intent.Plan},
-		"a chain under way goes on":   {[]func(*v1alpha1.PtahSchema){overdue, cond(v1alpha1.ConditionDriftDetected, "Unknown", v1alpha1.ReasonScopedPlanPending)}, intent.Plan},
-		"a chain that cannot get on starts again": {[]func(*v1alpha1.PtahSchema){cond(v1alpha1.ConditionDriftDetected, "Unknown", v1alpha1.ReasonScopedPlanPending), func(s *v1alpha1.PtahSchema) {
-			*s.Status.Source.ResolvedAt = metav1.NewTime(now.Add(-time.Hour))
-		}}, intent.Resolve},
+		"in sync rests":                            {nil, ""},
+		"refresh due":                              {[]func(*v1alpha1.PtahSchema){overdue}, intent.Resolve},
+		"no refresh time":                          {[]func(*v1alpha1.PtahSchema){func(s *v1alpha1.PtahSchema) { s.Status.NextReconciliationTime = nil }}, intent.Resolve},
+		"edited":                                   {[]func(*v1alpha1.PtahSchema){func(s *v1alpha1.PtahSchema) { s.Generation++ }}, intent.Resolve},
+		"never resolved":                           {[]func(*v1alpha1.PtahSchema){func(s *v1alpha1.PtahSchema) { s.Status.Source = nil }}, intent.Resolve},
+		"resolving was cut short":                  {[]func(*v1alpha1.PtahSchema){cond(v1alpha1.ConditionArtifactResolved, "Unknown", v1alpha1.ReasonRefreshing)}, intent.Resolve},
+		"conditions cleared by hand":               {[]func(*v1alpha1.PtahSchema){func(s *v1alpha1.PtahSchema) { s.Status.Conditions = nil }}, intent.Resolve},
+		"realm was contested":                      {[]func(*v1alpha1.PtahSchema){cond(v1alpha1.ConditionReady, "False", v1alpha1.ReasonRealmConflict)}, intent.Resolve},
+		"was suspended":                            {[]func(*v1alpha1.PtahSchema){cond(v1alpha1.ConditionReady, "False", v1alpha1.ReasonSuspended)}, intent.Resolve},
+		"engine was unsupported":                   {[]func(*v1alpha1.PtahSchema){cond(v1alpha1.ConditionReady, "False", v1alpha1.ReasonUnsupportedEngine)}, intent.Resolve},
+		"not verified":                             {[]func(*v1alpha1.PtahSchema){func(s *v1alpha1.PtahSchema) { s.Status.Source.Verified = false }}, intent.Verify},
+		"policy refused rests":                     {[]func(*v1alpha1.PtahSchema){func(s *v1alpha1.PtahSchema) { s.Status.Source.Verified = false }, cond(v1alpha1.ConditionArtifactVerified, "False", v1alpha1.ReasonPolicyRefused)}, ""},
+		"policy refused, refresh due":              {[]func(*v1alpha1.PtahSchema){overdue, func(s *v1alpha1.PtahSchema) { s.Status.Source.Verified = false }, cond(v1alpha1.ConditionArtifactVerified, "False", v1alpha1.ReasonPolicyRefused)}, intent.Resolve},
+		"not observed":                             {[]func(*v1alpha1.PtahSchema){cond(v1alpha1.ConditionDriftDetected, "Unknown", v1alpha1.ReasonStaleObservation)}, intent.Observe},
+		"observed":                                 {[]func(*v1alpha1.PtahSchema){cond(v1alpha1.ConditionDriftDetected, "Unknown", v1alpha1.ReasonScopedPlanPending)}, intent.Plan},
+		"a chain under way goes on":                {[]func(*v1alpha1.PtahSchema){overdue, cond(v1alpha1.ConditionDriftDetected, "Unknown", v1alpha1.ReasonScopedPlanPending)}, intent.Plan},
+		"a chain longer than its interval goes on": {[]func(*v1alpha1.PtahSchema){longAgo, cond(v1alpha1.ConditionDriftDetected, "Unknown", v1alpha1.ReasonScopedPlanPending)}, intent.Plan},
+		"a slow Verify goes on":                    {[]func(*v1alpha1.PtahSchema){longAgo, func(s *v1alpha1.PtahSchema) { s.Status.Source.Verified = false }}, intent.Verify},
+		"a chain that keeps failing starts again": {[]func(*v1alpha1.PtahSchema){
+			longAgo, cond(v1alpha1.ConditionDriftDetected, "Unknown", v1alpha1.ReasonScopedPlanPending), cond(v1alpha1.ConditionReconciliationFailed, "True", v1alpha1.ReasonOperationFailed),
+		}, intent.Resolve},
 		"changes without a plan rest": {[]func(*v1alpha1.PtahSchema){cond(v1alpha1.ConditionDriftDetected, "True", v1alpha1.ReasonScopedChanges)}, ""},
 	}
 	for name, c := range cases {

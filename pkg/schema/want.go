@@ -76,8 +76,9 @@ func (v *View) refreshDue() bool {
 	if refused || (st.Source.Verified && v.place() == placeDone) {
 		return v.due()
 	}
-	// A chain under way is not interrupted, but one that cannot get on does not rest on an old digest for ever.
-	return !v.Now.Before(timeOf(st.Source.ResolvedAt).Add(v.interval()))
+	// A chain that gets on is never interrupted, or an interval shorter than the chain would start it again for ever. One that keeps failing
+	// does not rest on an old digest.
+	return is(st, v1alpha1.ConditionReconciliationFailed, isTrue) && !v.Now.Before(timeOf(st.Source.ResolvedAt).Add(v.interval()))
 }
 
 // due reports whether the durable time of the next look has come. A missing one has: nothing else would ever look.
