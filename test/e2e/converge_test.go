@@ -87,7 +87,7 @@ jq -r .spec.contentDigest "$PLAN.plan.json"`
 
 func TestSecondVersionDestructiveRefusalAndDrift(t *testing.T) {
 	s := newStage(t, "lifecycle")
-	s.schema.Interval = "5s"
+	s.schema.Interval = "20s"
 	s.schema.Apply = "Always"
 	s.schema.Reference = s.publish(shop(t, "v1"))
 	s.apply()
