@@ -141,8 +141,8 @@ func TestLargeReadsAreFew(t *testing.T) {
 		done <- err
 	}()
 	select {
-	case <-done:
-		require.Fail(t, "a second large reading did not wait")
+	case err := <-done:
+		require.Fail(t, "a second large reading did not wait", err)
 	case <-time.After(50 * time.Millisecond):
 	}
 	cancel()

@@ -33,7 +33,8 @@ func holdLease(s *Snapshot, d Durable, c Claim) Step {
 	if rel == leaseOurs && (s.Lease.Value.Epoch == c.LeaseEpoch) {
 		return renewal(s, c.Realm, c.Holder, c.LeaseSeconds)
 	}
-	if running && !c.Mutating {
+	if !c.Mutating && c.LeaseEpoch != "" {
+		// A reading that may have begun under the other epoch is worth nothing, and another one costs little.
 		return drop(s, d, c, Turn{
 			Kind: TurnDropped, Detail: "the database Lease was not continuous",
 			Evidence: Evidence{Kind: EvidenceInterrupted},
@@ -49,6 +50,9 @@ func holdLease(s *Snapshot, d Durable, c Claim) Step {
 	case leaseOurs:
 		nd, nc := d, c
 		nc.LeaseEpoch = s.Lease.Value.Epoch
+		if !c.Mutating {
+			return prepare(s, d, nc) // one write for both: there is nothing to be lost between them
+		}
 		nd.Claim = &nc
 		return patch(s, nd, Turn{Kind: TurnLeased, Claim: c})
 	case leaseFree:

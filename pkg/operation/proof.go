@@ -91,12 +91,14 @@ func quietApply(s *Snapshot, d Durable, p Proof) Step {
 	return proofPause(s, p, "a Pod of the Apply is still there")
 }
 
-// decisive reports whether the pass may begin a reading or believe one: only then a cache is not enough.
+// decisive reports whether the pass may begin a reading or believe one: only then a cache is not enough. A reading is believed in the pass
+// that records its outcome, after its Job's cleanup was scheduled.
 func decisive(s *Snapshot, d Durable) bool {
-	if d.Claim == nil || d.Claim.JobUID == "" {
+	if d.Claim == nil {
 		return true
 	}
-	return s.Result.ClaimID == d.Claim.ID && s.Result.State != ResultUnread && s.Result.State != ResultReading
+	read := s.Result.ClaimID == d.Claim.ID && s.Result.State != ResultUnread && s.Result.State != ResultReading
+	return read && (s.Job.State != Present || s.Job.Value.Cleanup)
 }
 
 // abandonProof ends a proof because its resource is being deleted: not before nothing of the Apply can write.

@@ -39,15 +39,14 @@ type Node struct {
 	client  client.Client
 	execute Execute
 
-	mu   sync.Mutex
-	logs map[string]string // namespace/pod
-	// Created counts the Pods that were made, by Job name.
-	Created map[string]int
+	mu    sync.Mutex
+	logs  map[string]string // namespace/pod
+	begun map[string]bool   // Jobs by UID
 }
 
 // Start registers the node and runs it until the context ends.
 func Start(ctx context.Context, c client.Client, execute Execute) (*Node, error) {
-	n := &Node{client: c, execute: execute, logs: map[string]string{}, Created: map[string]int{}}
+	n := &Node{client: c, execute: execute, logs: map[string]string{}, begun: map[string]bool{}}
 	port, err := n.serve(ctx)
 	if err != nil {
 		return nil, err
@@ -130,7 +129,7 @@ func (n *Node) loop(ctx context.Context) {
 		if err := n.client.List(ctx, &jobs, client.MatchingLabels{v1alpha1.ManagedByLabel: v1alpha1.ManagedByValue}); err == nil {
 			for i := range jobs.Items {
 				if !finished(&jobs.Items[i]) && jobs.Items[i].DeletionTimestamp == nil {
-					n.run(ctx, &jobs.Items[i])
+					n.begin(ctx, jobs.Items[i].DeepCopy())
 				}
 			}
 		}
@@ -141,12 +140,23 @@ func (n *Node) loop(ctx context.Context) {
 	}
 }
 
+// begin runs a Job that has no Pod yet, beside all others.
+func (n *Node) begin(ctx context.Context, job *batchv1.Job) {
+	n.mu.Lock()
+	begun := n.begun[string(job.UID)]
+	n.begun[string(job.UID)] = true
+	n.mu.Unlock()
+	if !begun {
+		go n.run(ctx, job)
+	}
+}
+
 func finished(job *batchv1.Job) bool { return len(job.Status.Conditions) > 0 }
 
 // run makes a Job's Pod and carries it through to its end.
 func (n *Node) run(ctx context.Context, job *batchv1.Job) {
 	pod, err := n.makePod(ctx, job)
-	if err != nil || pod == nil {
+	if err != nil {
 		return
 	}
 	order, err := intent.Decode(orderOf(job))
@@ -175,15 +185,7 @@ func orderOf(job *batchv1.Job) string {
 	return ""
 }
 
-// makePod returns nil where the Job has its Pod already.
 func (n *Node) makePod(ctx context.Context, job *batchv1.Job) (*corev1.Pod, error) {
-	n.mu.Lock()
-	made := n.Created[job.Name] > 0
-	n.Created[job.Name]++
-	n.mu.Unlock()
-	if made {
-		return nil, nil
-	}
 	yes := true
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
