@@ -148,6 +148,8 @@ func TestStatementsThatNoPlanHolds(t *testing.T) {
 func TestStatementsThatLookSuspiciousAndAreNot(t *testing.T) {
 	for name, sql := range map[string]string{
 		"a semicolon in a literal":        "COMMENT ON TABLE t IS 'a; b'",
+		"a comment about passwords":       "COMMENT ON TABLE t IS 'set password rules here; ALTER ROLE x PASSWORD rotates'",
+		"a default about passwords":       "ALTER TABLE t ADD COLUMN hint text DEFAULT 'SET PASSWORD'",
 		"a semicolon in a name":           `CREATE TABLE "a;b" (id int)`,
 		"a semicolon in a comment":        "CREATE TABLE t (id int) -- a; b\n/* c; d */",
 		"a semicolon in a body":           "CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $_$ BEGIN RETURN 1; END; $_$",

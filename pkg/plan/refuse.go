@@ -70,13 +70,13 @@ func controlsSession(toks []lexeme) bool {
 // maxNesting bounds how deep setsCredential looks into literals inside of literals.
 const maxNesting = 4
 
-// setsCredential looks for DDL that carries a credential of a principal: in the statement and in every literal of it, because a DO block
-// or a function may run a literal.
+// setsCredential looks for DDL that carries a credential of a principal: in the statement and, where it can run a literal as SQL, in every
+// literal of it. The text of a comment or of a default is only data.
 func setsCredential(dialect string, toks []lexeme, nesting int) bool {
 	if slices.ContainsFunc(split(flatten(toks), ";"), credentialIn) {
 		return true
 	}
-	if nesting == maxNesting {
+	if nesting == maxNesting || (nesting == 0 && !runsLiterals(toks)) {
 		return false
 	}
 	for _, t := range toks {
@@ -86,6 +86,17 @@ func setsCredential(dialect string, toks []lexeme, nesting int) bool {
 		if inner, problem := tokenize(dialect, t.value); problem == "" && setsCredential(dialect, inner, nesting+1) {
 			return true
 		}
+	}
+	return false
+}
+
+// runsLiterals reports whether a statement may run what stands in its literals: a block, a routine's body, a prepared statement.
+func runsLiterals(toks []lexeme) bool {
+	switch (&cursor{toks: toks}).keyword() {
+	case "DO", "PREPARE", "EXECUTE", "CALL", "SELECT", "WITH":
+		return true
+	case "CREATE", "ALTER":
+		return has(toks, "FUNCTION", "PROCEDURE", "TRIGGER", "EVENT")
 	}
 	return false
 }

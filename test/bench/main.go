@@ -13,6 +13,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
@@ -197,16 +198,35 @@ func (b *bench) allInSync(ctx context.Context) error {
 	}
 }
 
-// figures are what the manager says of itself.
+// figures are what the managers say of themselves: the memory of the larger one, CPU and requests of both, because only one of them leads.
 type figures struct{ rss, cpu, requests float64 }
 
 func (b *bench) scrape(ctx context.Context) (figures, error) {
-	text, err := b.Must(ctx, "", "kubectl", "get", "--raw", "/api/v1/namespaces/"+rig.OperatorNamespace+"/services/ptah-operator-metrics:8080/proxy/metrics")
-	if err != nil {
-		return figures{}, fmt.Errorf("reading the manager's metrics: %w", err)
+	var pods corev1.PodList
+	if err := b.client.List(ctx, &pods, client.InNamespace(rig.OperatorNamespace), client.MatchingLabels{"app.kubernetes.io/component": "controller"}); err != nil {
+		return figures{}, fmt.Errorf("listing the managers: %w", err)
 	}
+	var sum figures
+	for i := range pods.Items {
+		if pods.Items[i].DeletionTimestamp != nil {
+			continue
+		}
+		text, err := b.Must(ctx, "", "kubectl", "get", "--raw", "/api/v1/namespaces/"+rig.OperatorNamespace+"/pods/"+pods.Items[i].Name+":8080/proxy/metrics")
+		if err != nil {
+			return figures{}, fmt.Errorf("reading a manager's metrics: %w", err)
+		}
+		f, err := read(text)
+		if err != nil {
+			return figures{}, err
+		}
+		sum = figures{rss: max(sum.rss, f.rss), cpu: sum.cpu + f.cpu, requests: sum.requests + f.requests}
+	}
+	return sum, nil
+}
+
+func read(metrics string) (figures, error) {
 	var f figures
-	lines := bufio.NewScanner(strings.NewReader(text))
+	lines := bufio.NewScanner(strings.NewReader(metrics))
 	for lines.Scan() {
 		name, rest, _ := strings.Cut(lines.Text(), " ")
 		value, err := strconv.ParseFloat(rest, 64)
