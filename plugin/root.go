@@ -13,9 +13,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ptah-run/ptah/pkg/release"
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/approve"
 	"github.com/ptah-run/ptah/plugin/completion"
 	"github.com/ptah-run/ptah/plugin/options"
@@ -57,7 +59,7 @@ next steps go to stderr.
 	root.SetOut(global.Out)
 	root.SetErr(global.ErrOut)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return options.Usagef("%w; see \"%s --help\"", err, cmd.CommandPath())
+		return options.Usagef("%w%s; see \"%s --help\"", err, likelyFlag(cmd, err), cmd.CommandPath())
 	})
 	root.CompletionOptions.DisableDefaultCmd = true
 	global.AddFlags(root.PersistentFlags())
@@ -87,6 +89,20 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 		text += fmt.Sprintf("; did you mean %q", likely[0])
 	}
 	return options.Usagef("%s; see \"kubectl ptah --help\"", text)
+}
+
+// likelyFlag names the flag that was probably meant.
+func likelyFlag(cmd *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return ""
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) { names = append(names, flag.Name) })
+	if near := spelling.Near(unknown.GetSpecifiedName(), names); len(near) > 0 {
+		return fmt.Sprintf("; did you mean --%s?", near[0])
+	}
+	return ""
 }
 
 // completeFlags gives fixed values and live namespaces to the flags that all verbs have.

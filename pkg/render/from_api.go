@@ -24,6 +24,12 @@ func SchemaResource(schema *v1alpha1.PtahSchema) *Resource {
 	r.Source = schemaSource(schema)
 	r.Observation = reading(status.Target)
 	r.Plan = schemaPlan(status.Plan)
+	if r.Plan != nil {
+		r.Plan.FromLastReading = waiting.Rereading(schema)
+	}
+	for i, c := range status.Conditions {
+		r.Conditions[i].FromLastReading = waiting.FromLastReading(schema, c)
+	}
 	r.LockReleaseOwed = status.PendingLockRelease != nil
 	r.Manager = manager(status.ExecutionBinding)
 	if applied := status.Applied; applied != nil {
@@ -42,6 +48,9 @@ func SchemaResource(schema *v1alpha1.PtahSchema) *Resource {
 		r.Operation = &Operation{
 			Type: string(op.Type), ID: op.ID, Attempt: op.Attempt, JobName: op.JobName, StartedAt: op.StartedAt.UTC(),
 			Dispatched: op.DispatchStarted, ExecutionNotAfter: moment(op.ExecutionNotAfter), LeaseContinuityLost: op.LeaseContinuityLost,
+		}
+		if op.Attempt > 1 && !op.DispatchStarted {
+			r.Operation.RetryNotBefore = r.NextReconciliation // a schema keeps one time for both
 		}
 	}
 	return r
@@ -87,6 +96,9 @@ func newResource(kind string, object *metav1.ObjectMeta, conditions []metav1.Con
 			Type: c.Type, Status: string(c.Status), Reason: c.Reason, Message: c.Message,
 			ObservedGeneration: c.ObservedGeneration, LastTransitionTime: c.LastTransitionTime.UTC(),
 		})
+	}
+	if p := waiting.FindProblem(conditions); p != nil {
+		r.Problem = &Problem{Condition: string(p.Condition), Reason: string(p.Reason), Code: string(p.Code), Message: p.Text}
 	}
 	if ready := meta.FindStatusCondition(conditions, string(v1alpha1.ConditionReady)); ready != nil {
 		r.Ready = string(ready.Status)

@@ -22,6 +22,7 @@ type Resource struct {
 	Phase              string      `json:"phase"`
 	Ready              string      `json:"ready"` // True, False, Unknown, or empty before the first look
 	WaitingFor         Waiting     `json:"waitingFor"`
+	Problem            *Problem    `json:"problem,omitempty"`
 	NextReconciliation *time.Time  `json:"nextReconciliationTime,omitempty"`
 	Engine             string      `json:"engine"`
 	ApplyPolicy        string      `json:"applyPolicy"`
@@ -37,6 +38,14 @@ type Resource struct {
 	LockReleaseOwed    bool        `json:"lockReleaseOwed"`
 	Manager            *Manager    `json:"manager,omitempty"`
 	Conditions         []Condition `json:"conditions"`
+}
+
+// Problem is what the conditions call wrong.
+type Problem struct {
+	Condition string `json:"condition"`
+	Reason    string `json:"reason"`
+	Code      string `json:"code,omitempty"` // of the failure
+	Message   string `json:"message"`
 }
 
 // Source is the artifact that a resource wants and what it was found to be.
@@ -87,6 +96,8 @@ type PlanInfo struct {
 	Destructive bool       `json:"destructive,omitempty"`
 	StoredAt    *time.Time `json:"storedAt,omitempty"`
 	Approval    *Decision  `json:"approval,omitempty"`
+	// FromLastReading says that a newer reading is under way, which may make another plan.
+	FromLastReading bool `json:"fromLastReading,omitempty"`
 }
 
 // Decision is who approved a plan, and when.
@@ -159,6 +170,8 @@ type Condition struct {
 	Message            string    `json:"message"`
 	ObservedGeneration int64     `json:"observedGeneration"`
 	LastTransitionTime time.Time `json:"lastTransitionTime"`
+	// FromLastReading says that a newer reading is under way, and that this condition does not speak of it yet.
+	FromLastReading bool `json:"fromLastReading,omitempty"`
 }
 
 // typeName is the resource as kubectl takes it.

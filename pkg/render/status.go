@@ -51,6 +51,9 @@ func (s *Status) Draw(c *Canvas) {
 	f.line(strings.ToUpper(s.ResourceKind[:1])+s.ResourceKind[1:], c.paint(Strong, s.Namespace+"/"+s.Name))
 	f.line("Phase", c.paint(phaseTone(s.Phase), s.phase()))
 	f.line("Waiting for", s.waitingText(c))
+	if p := s.Problem; p != nil {
+		f.line("Problem", c.mark(Bad)+" "+oneLine(p.Condition+": "+p.text()))
+	}
 	f.line("Next look", s.next())
 	f.line("Source", s.source(c, f)...)
 	s.drawDatabase(c, f)
@@ -80,7 +83,21 @@ func (s *Status) waitingText(c *Canvas) string {
 	return Printable(s.WaitingFor.Text)
 }
 
+// text is the message, or the reason where there is none.
+func (p *Problem) text() string {
+	if p.Message == "" {
+		return p.Reason
+	}
+	return p.Message
+}
+
+// oneLine makes a text from the cluster fit a line.
+func oneLine(text string) string { return strings.Join(strings.Fields(Printable(text)), " ") }
+
 func (s *Status) next() string {
+	if text := s.Operation.now(s.now); text != "" {
+		return text
+	}
 	if s.NextReconciliation == nil {
 		return "not scheduled"
 	}
@@ -187,8 +204,14 @@ func (s *Status) drawPlan(c *Canvas, f *fields) {
 	}
 }
 
+// fromLast marks what a reading that is under way has not confirmed.
+const fromLast = "from the last reading; a new one is under way"
+
 func planLines(c *Canvas, p *PlanInfo, now time.Time) []string {
 	lines := []string{p.Name}
+	if p.FromLastReading {
+		lines = append(lines, fromLast)
+	}
 	if p.Fingerprint != "" {
 		detail := fmt.Sprintf("%d %s", p.Statements, plural(int(p.Statements), "statement"))
 		if p.Destructive {
@@ -237,11 +260,11 @@ func (s *Status) drawWork(c *Canvas, f *fields) {
 }
 
 func operationLines(c *Canvas, op *Operation, now time.Time) []string {
-	state := "claimed"
+	state := "starting"
 	if op.Dispatched {
-		state = "dispatched"
+		state = "running"
 	}
-	lines := []string{fmt.Sprintf("%s, attempt %d, %s, since %s", op.Type, op.Attempt, state, Stamp(op.StartedAt, now)), "Job " + op.JobName}
+	lines := []string{fmt.Sprintf("%s, attempt %d, %s since %s", op.Type, op.Attempt, state, Stamp(op.StartedAt, now)), "Job " + op.JobName}
 	if op.ExecutionNotAfter != nil {
 		lines = append(lines, "deadline "+Stamp(*op.ExecutionNotAfter, now))
 	}
@@ -280,10 +303,22 @@ func (s *Status) drawConditions(c *Canvas) {
 			{text: condition.Status, tone: conditionTone(condition)},
 			{text: condition.Reason},
 			{text: Age(s.now.Sub(condition.LastTransitionTime))},
-			{text: strings.Join(strings.Fields(Printable(condition.Message)), " ")},
+			{text: conditionMessage(condition)},
 		})
 	}
 	t.draw(&c.out, c.Headers)
+}
+
+func conditionMessage(condition Condition) string {
+	text := oneLine(condition.Message)
+	switch {
+	case !condition.FromLastReading:
+		return text
+	case text == "":
+		return "(from the last reading)"
+	default:
+		return "(from the last reading) " + text
+	}
 }
 
 // conditionTone knows that True is not good for every type.
@@ -315,6 +350,20 @@ func phaseTone(phase string) Tone {
 		return Caution
 	default:
 		return Plain
+	}
+}
+
+// now says what an operation does at this moment; empty where it waits for its time, or ran past its deadline and nobody noticed.
+func (op *Operation) now(at time.Time) string {
+	switch {
+	case op == nil, op.RetryNotBefore != nil && op.RetryNotBefore.After(at), op.ExecutionNotAfter != nil && at.Sub(*op.ExecutionNotAfter) > slack:
+		return ""
+	case op.Dispatched:
+		return fmt.Sprintf("now: %s runs %s", op.Type, Age(at.Sub(op.StartedAt)))
+	case at.Sub(op.StartedAt) > slack:
+		return fmt.Sprintf("now: starting %s since %s", op.Type, Age(at.Sub(op.StartedAt)))
+	default:
+		return "now: starting " + op.Type
 	}
 }
 

@@ -104,6 +104,9 @@ func (l *StatusList) row(c *Canvas, r *Resource) []cell {
 const slack = time.Minute
 
 func (l *StatusList) next(c *Canvas, r *Resource) string {
+	if text := r.Operation.now(l.now); text != "" {
+		return text
+	}
 	switch at := r.NextReconciliation; {
 	case at == nil:
 		return c.none()

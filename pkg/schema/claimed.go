@@ -35,7 +35,7 @@ func (w *writer) claimed(c operation.Claim) {
 		}
 		w.set(v1alpha1.ConditionApprovalRequired, isFalse, reason, "")
 	default:
-		w.busy(fmt.Sprintf("%s is claimed", c.Type))
+		w.busy(fmt.Sprintf("starting %s", c.Type))
 	}
 }
 
@@ -77,7 +77,13 @@ func held(st *v1alpha1.PtahSchemaStatus) bool {
 
 // withdraw takes back what was proven under other inputs.
 func (w *writer) withdraw(edited bool) {
-	const message = "the resource is looked at again"
+	message, approval := "everything is read again, because what held it has ended", "no plan that could need an approval exists yet"
+	if edited {
+		message = "everything is read again, because the spec changed"
+	}
+	if w.status.Plan != nil {
+		approval = "the plan is computed again before it can be approved"
+	}
 	if edited && is(w.was, v1alpha1.ConditionInSync, isTrue) {
 		w.set(v1alpha1.ConditionInSync, isFalse, v1alpha1.ReasonDesiredStateChanged, "the spec changed after the database was proven in sync")
 	} else if !is(w.was, v1alpha1.ConditionInSync, isFalse) || !edited {
@@ -86,7 +92,7 @@ func (w *writer) withdraw(edited bool) {
 	if w.status.Plan != nil {
 		w.set(v1alpha1.ConditionPlanReady, isUnknown, v1alpha1.ReasonSourceRefreshPending, message)
 	}
-	w.set(v1alpha1.ConditionApprovalRequired, isFalse, v1alpha1.ReasonNotRequired, message)
+	w.set(v1alpha1.ConditionApprovalRequired, isFalse, v1alpha1.ReasonNotRequired, approval)
 	w.set(v1alpha1.ConditionReady, isFalse, v1alpha1.ReasonOperationInProgress, message)
 }
 

@@ -38,7 +38,7 @@ func Migration(migration *v1alpha1.PtahMigration) Answer {
 		return answer
 	}
 	if op := status.ActiveOperation; op != nil {
-		return migrationOperation(op)
+		return migrationOperation(op, FindProblem(status.Conditions))
 	}
 	if answer, ok := migrationPhase(migration); ok {
 		return answer
@@ -46,12 +46,12 @@ func Migration(migration *v1alpha1.PtahMigration) Answer {
 	return fallback(ready)
 }
 
-func migrationOperation(op *v1alpha1.MigrationOperation) Answer {
+func migrationOperation(op *v1alpha1.MigrationOperation, problem *Problem) Answer {
 	switch {
 	case op.DispatchStarted:
 		return Answer{Party: Ptah, Text: fmt.Sprintf("the %s Job %s (attempt %d)", op.Type, op.JobName, op.Attempt)}
 	case op.RetryNotBefore != nil:
-		return Answer{Party: Ptah, Text: fmt.Sprintf("another try of %s (attempt %d); the last one failed", op.Type, op.Attempt)}
+		return Answer{Party: Ptah, Text: because(fmt.Sprintf("another try of %s (attempt %d) after a failure", op.Type, op.Attempt), problem)}
 	case op.Type == v1alpha1.MigrationApply && op.LeaseEpoch == "":
 		return Answer{Party: Ptah, Text: "the database lock, to start the Apply"}
 	default:
@@ -71,7 +71,7 @@ func migrationPhase(migration *v1alpha1.PtahMigration) (Answer, bool) {
 	case v1alpha1.MigrationPhasePending, "":
 		return start, true
 	case v1alpha1.MigrationPhaseFailed:
-		return Answer{Party: Ptah, Text: "another try; the last operation failed", Reason: v1alpha1.ReasonOperationFailed}, true
+		return Answer{Party: Ptah, Text: because("another try after a failure", FindProblem(status.Conditions)), Reason: v1alpha1.ReasonOperationFailed}, true
 	case v1alpha1.MigrationPhaseVerifyingHistory:
 		return Answer{Party: Ptah, Text: "a fresh reading of the history that proves the run"}, true
 	case v1alpha1.MigrationPhaseResolving, v1alpha1.MigrationPhaseVerifying, v1alpha1.MigrationPhaseReading, v1alpha1.MigrationPhasePlanning:

@@ -21,7 +21,7 @@ var standing = map[v1alpha1.ConditionReason]Answer{
 	v1alpha1.ReasonProtectedTable:             {Party: Author, Text: "a person: the plan would change a protected table"},
 	v1alpha1.ReasonPolicyRefused:              {Party: Author, Text: "an artifact that the verification policy accepts"},
 	v1alpha1.ReasonRealmConflict:              {Party: Author, Text: "a person: other resources claim this database, and not all declare sharedRealm"},
-	v1alpha1.ReasonConfigurationError:         {Party: Author, Text: "a person: the configuration is wrong, see the condition"},
+	v1alpha1.ReasonConfigurationError:         {Party: Author, Text: "a person: the configuration is wrong"},
 	v1alpha1.ReasonHistoryAhead:               {Party: Author, Text: "an artifact that carries the versions that the database has"},
 	v1alpha1.ReasonHistoryDirty:               {Party: Operator, Text: "a person: an interrupted run's revision row has to be repaired"},
 	v1alpha1.ReasonHistoryModified:            {Party: Author, Text: "a person: a recorded migration's file was changed"},

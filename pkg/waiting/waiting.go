@@ -86,13 +86,20 @@ func retrying(status *v1alpha1.PtahSchemaStatus) (Answer, bool) {
 		return Answer{}, false
 	}
 	reason := v1alpha1.ConditionReason(failed.Reason)
-	if op := status.ActiveOperation; op != nil {
-		return Answer{Party: Ptah, Text: fmt.Sprintf("another try of %s (attempt %d); the last one failed", op.Type, op.Attempt), Reason: reason}, true
+	problem := FindProblem(status.Conditions)
+	op := status.ActiveOperation
+	switch {
+	case op != nil && reason == v1alpha1.ReasonConfigurationError:
+		return Answer{Party: Author, Text: because(fmt.Sprintf("a person: %s cannot run", op.Type), problem), Reason: reason}, true
+	case op != nil && op.DispatchStarted:
+		return Answer{Party: Ptah, Text: because(fmt.Sprintf("the %s Job %s (attempt %d), after a failure", op.Type, op.JobName, op.Attempt), problem), Reason: reason}, true
+	case op != nil:
+		return Answer{Party: Ptah, Text: because(fmt.Sprintf("another try of %s (attempt %d) after a failure", op.Type, op.Attempt), problem), Reason: reason}, true
+	case reason == v1alpha1.ReasonConfigurationError:
+		return Answer{Party: Author, Text: because("a person: the configuration is wrong", problem), Reason: reason}, true
+	default:
+		return Answer{Party: Ptah, Text: because("another try after a failure", problem), Reason: reason}, true
 	}
-	if reason == v1alpha1.ReasonConfigurationError {
-		return Answer{Party: Author, Text: "a person: the configuration is wrong, see ReconciliationFailed", Reason: reason}, true
-	}
-	return Answer{Party: Ptah, Text: "another try; the last operation failed, see ReconciliationFailed", Reason: reason}, true
 }
 
 func schemaOperation(op *v1alpha1.SchemaOperation) Answer {

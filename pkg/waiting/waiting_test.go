@@ -39,6 +39,14 @@ func operation(kind v1alpha1.SchemaOperationType, attempt int32, dispatched bool
 	}
 }
 
+func failed(message string) func(*v1alpha1.PtahSchema) {
+	return func(s *v1alpha1.PtahSchema) {
+		s.Status.Conditions = append(s.Status.Conditions, metav1.Condition{
+			Type: string(v1alpha1.ConditionReconciliationFailed), Status: "True", Reason: string(v1alpha1.ReasonOperationFailed), Message: message,
+		})
+	}
+}
+
 func plan(s *v1alpha1.PtahSchema) { s.Status.Plan = &v1alpha1.SchemaPlanRecord{Name: "ptah-plan-1"} }
 
 func TestSchema(t *testing.T) {
@@ -71,9 +79,18 @@ func TestSchema(t *testing.T) {
 		"artifact refused":      {schema(v1alpha1.SchemaPhaseBlocked, ready("False", v1alpha1.ReasonPolicyRefused)), waiting.Author, "an artifact that the verification policy accepts"},
 		"unsupported engine":    {schema(v1alpha1.SchemaPhaseBlocked, ready("False", v1alpha1.ReasonUnsupportedEngine), func(s *v1alpha1.PtahSchema) { s.Spec.Target.Engine = "Oracle" }), waiting.Author, `a person: engine "Oracle" is not supported`},
 		"suspended":             {schema(v1alpha1.SchemaPhaseSuspended, ready("False", v1alpha1.ReasonSuspended), func(s *v1alpha1.PtahSchema) { s.Spec.Suspend = true }), waiting.Author, "a person: suspended (spec.suspend)"},
-		"failed":                {schema(v1alpha1.SchemaPhaseFailed, ready("False", v1alpha1.ReasonOperationFailed), with("ReconciliationFailed", "True", v1alpha1.ReasonOperationFailed)), waiting.Ptah, "another try; the last operation failed, see ReconciliationFailed"},
-		"failed, and trying":    {schema(v1alpha1.SchemaPhaseFailed, ready("False", v1alpha1.ReasonOperationFailed), with("ReconciliationFailed", "True", v1alpha1.ReasonOperationFailed), operation("Resolve", 4, true)), waiting.Ptah, "another try of Resolve (attempt 4); the last one failed"},
-		"misconfigured":         {schema(v1alpha1.SchemaPhaseFailed, with("ReconciliationFailed", "True", v1alpha1.ReasonConfigurationError)), waiting.Author, "a person: the configuration is wrong, see ReconciliationFailed"},
+		"failed":                {schema(v1alpha1.SchemaPhaseFailed, ready("False", v1alpha1.ReasonOperationFailed), with("ReconciliationFailed", "True", v1alpha1.ReasonOperationFailed)), waiting.Ptah, "another try after a failure"},
+		"failed, and trying":    {schema(v1alpha1.SchemaPhaseFailed, ready("False", v1alpha1.ReasonOperationFailed), with("ReconciliationFailed", "True", v1alpha1.ReasonOperationFailed), operation("Resolve", 4, false)), waiting.Ptah, "another try of Resolve (attempt 4) after a failure"},
+		"failed, and running": {
+			schema(v1alpha1.SchemaPhaseObserving, ready("False", v1alpha1.ReasonOperationFailed), failed("DatabaseUnreachable: no connection within 10s"), operation("Observe", 4, true)),
+			waiting.Ptah, "the Observe Job job (attempt 4), after a failure: DatabaseUnreachable",
+		},
+		"failed, with a code": {schema(v1alpha1.SchemaPhaseFailed, failed("RegistryUnauthorized: HTTP 401: again: and again")), waiting.Ptah, "another try after a failure: RegistryUnauthorized"},
+		"claimed, and cannot run": {
+			schema(v1alpha1.SchemaPhaseObserving, with("ReconciliationFailed", "True", v1alpha1.ReasonConfigurationError), operation("Observe", 1, true)),
+			waiting.Author, "a person: Observe cannot run",
+		},
+		"misconfigured":         {schema(v1alpha1.SchemaPhaseFailed, with("ReconciliationFailed", "True", v1alpha1.ReasonConfigurationError)), waiting.Author, "a person: the configuration is wrong"},
 		"applying outranks all": {schema(v1alpha1.SchemaPhaseSuspended, func(s *v1alpha1.PtahSchema) { s.Spec.Suspend = true; s.DeletionTimestamp = &deleted }, operation("Apply", 1, true)), waiting.Ptah, "the Apply Job job (attempt 1)"},
 		"proof outranks deletion": {schema(v1alpha1.SchemaPhaseVerifyingConvergence, func(s *v1alpha1.PtahSchema) {
 			s.DeletionTimestamp = &deleted
@@ -148,7 +165,7 @@ func TestMigration(t *testing.T) {
 			migration(v1alpha1.MigrationPhaseReading, func(m *v1alpha1.PtahMigration) {
 				m.Status.ActiveOperation = &v1alpha1.MigrationOperation{Type: v1alpha1.MigrationHistory, Attempt: 3, RetryNotBefore: &metav1.Time{}}
 			}),
-			waiting.Ptah, "another try of History (attempt 3); the last one failed",
+			waiting.Ptah, "another try of History (attempt 3) after a failure",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

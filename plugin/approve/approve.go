@@ -233,11 +233,20 @@ func (o *approveOptions) decided(ctx context.Context, c client, schema *v1alpha1
 		schema.Namespace, schema.Name, decision.Approver.Username, decision.Name, waitsFor(schema))
 }
 
+// afterApproval says what an approved plan waits for. The manager may not have seen the approval yet.
+func afterApproval(schema *v1alpha1.PtahSchema) string {
+	if waiting.SchemaApproval(schema) {
+		return "the manager has not acted on it yet"
+	}
+	return waitsFor(schema)
+}
+
 // unchanged answers for a plan that was approved already.
 func (o *approveOptions) unchanged(schema *v1alpha1.PtahSchema, standing *v1alpha1.PtahSchemaApproval) error {
 	if err := o.output.Print(render.NewApproval(standing, render.ApprovalUnchanged, "")); err != nil {
 		return err
 	}
-	o.global.Note(render.Plain, "this plan was approved already; %s", waitsFor(schema))
+	o.global.Note(render.Plain, "this plan was approved already, by %s %s; %s",
+		standing.Spec.Approver.Username, render.Stamp(standing.Spec.ApprovedAt.Time, o.global.Clock()), afterApproval(schema))
 	return nil
 }

@@ -180,5 +180,8 @@ func (c *Client) GroupVersions(ctx context.Context) ([]string, error) {
 
 func (c *Client) get(ctx context.Context, client rest.Interface, resource, namespace, name string, into runtime.Object) error {
 	err := client.Get().Resource(resource).Namespace(namespace).Name(name).Do(ctx).Into(into)
+	if IsNotFound(err) {
+		return absent(err, resource, namespace, name)
+	}
 	return explain(err, c.host, "reading "+singular(resource)+" "+namespace+"/"+name, "get", resource, namespace)
 }

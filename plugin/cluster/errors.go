@@ -22,7 +22,12 @@ type Error struct {
 }
 
 // Error says what was being done, and why it did not work.
-func (e *Error) Error() string { return e.doing + ": " + e.why }
+func (e *Error) Error() string {
+	if e.doing == "" {
+		return e.why
+	}
+	return e.doing + ": " + e.why
+}
 
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.err }
@@ -141,6 +146,15 @@ func firstLine(text string) string {
 		text = strings.ToValidUTF8(text[:maxText], "") + "..."
 	}
 	return text
+}
+
+// absent is a named object that does not exist: an answer, and no failure of a request.
+func absent(err error, resource, namespace, name string) error {
+	why := fmt.Sprintf("no %s %q in namespace %q", singular(resource), name, namespace)
+	if resource == Schemas || resource == Migrations {
+		why += `; "kubectl ptah status -A" lists all`
+	}
+	return &Error{why: why, err: err}
 }
 
 var singulars = map[string]string{

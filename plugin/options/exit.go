@@ -5,6 +5,8 @@ package options
 import (
 	"errors"
 	"fmt"
+
+	"github.com/ptah-run/ptah/plugin/cluster"
 )
 
 // Code is an exit status of the plugin. All verbs share one table.
@@ -34,7 +36,7 @@ const ExitTable = `Exit codes:
       0  done; for a question: the good answer
       1  could not do or could not look (API, permission, digest mismatch, partial list)
       2  wrong command line
-      3  nothing there to show (no current plan, no such stored plan)
+      3  nothing there to show (no such resource, no current plan, no such stored plan)
       4  looked, and there are findings
       5  refused for safety (identity changed, in flight, pinned, confirmation missing)
     124  waiting ran out of time`
@@ -72,7 +74,8 @@ func exitf(code Code, format string, args ...any) error {
 	return &ExitError{Code: code, Err: fmt.Errorf(format, args...)}
 }
 
-// CodeOf gives the exit code of a verb's result: 0 for no error, 1 for an error that chose none.
+// CodeOf gives the exit code of a verb's result: 0 for no error, 3 where the object that was named does not exist, 1 for an error that chose
+// none.
 func CodeOf(err error) Code {
 	var exit *ExitError
 	switch {
@@ -80,6 +83,8 @@ func CodeOf(err error) Code {
 		return Done
 	case errors.As(err, &exit):
 		return exit.Code
+	case cluster.IsNotFound(err):
+		return Nothing
 	default:
 		return Failed
 	}

@@ -54,6 +54,6 @@ func (o *migrationsOptions) run(ctx context.Context) error {
 	if err := o.print(pinned, v1alpha1.MigrationArtifactType, captured.Files); err != nil {
 		return err
 	}
-	o.global.Next("set spec.artifact.ociRef of a PtahMigration to the printed reference")
+	o.next("spec.artifact", "PtahMigration")
 	return nil
 }

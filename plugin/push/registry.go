@@ -135,6 +135,15 @@ func (o *registryOptions) print(pinned, artifactType string, files []artifact.Fi
 	return o.output.Print(render.NewPushResult(result))
 }
 
+// next says where the printed reference goes. A registry without TLS has to be allowed by name, in the resource too.
+func (o *registryOptions) next(field, kind string) {
+	text := fmt.Sprintf("set %s.ociRef of a %s to the printed reference", field, kind)
+	if o.plainHTTP {
+		text += fmt.Sprintf(", and %s.transport.plainHTTP to true: this registry was spoken to over plain HTTP", field)
+	}
+	o.global.Next("%s", text)
+}
+
 // progress writes a line to stderr.
 func (o *registryOptions) progress(format string, args ...any) {
 	o.global.Note(render.Dim, format, args...)

@@ -84,7 +84,7 @@ func (o *schemaOptions) run(ctx context.Context) error {
 	if err := o.print(pinned, v1alpha1.SchemaArtifactType, files); err != nil {
 		return err
 	}
-	o.global.Next("set spec.desired.ociRef of a PtahSchema to the printed reference")
+	o.next("spec.desired", "PtahSchema")
 	return nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -216,7 +215,7 @@ func (o *statusOptions) named(ctx context.Context, client reader) ([]*render.Res
 	}
 	bad := slices.DeleteFunc(failures, func(err error) bool { return err == nil || (o.kind == "" && cluster.IsNotFound(err)) })
 	if len(items) == 0 && len(bad) == 0 {
-		return nil, fmt.Errorf("looking for %s/%s: neither a schema nor a migration has this name", o.namespace, o.name)
+		return nil, options.Nothingf("no schema and no migration %q in namespace %q; \"kubectl ptah status -A\" lists all", o.name, o.namespace)
 	}
 	return items, errors.Join(bad...)
 }
