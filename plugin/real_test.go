@@ -92,6 +92,13 @@ func (s *realServer) user(c scenario) string {
 
 var plurals = []string{"ptahschemas", "ptahschemaplans", "ptahschemaapprovals", "ptahmigrations", "ptahmigrationplans", "ptahmigrationapprovals"}
 
+// grants are what verbs need beyond reading and creating Ptah's own kinds, one resource a rule, so that a scenario can forbid it. Files that
+// test a verb append theirs.
+var grants []rbac.PolicyRule
+
+// stored are further prefixes in etcd that scenarios may fill, emptied before each.
+var stored []string
+
 // person grants a user what the plugin's verbs need, without some resources, and waits until the server goes by it.
 func (s *realServer) person(t *testing.T, name string, without []string) {
 	t.Helper()
@@ -102,6 +109,11 @@ func (s *realServer) person(t *testing.T, name string, without []string) {
 	}
 	if allowed("configmaps") {
 		role.Rules = append(role.Rules, rbac.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}})
+	}
+	for _, rule := range grants {
+		if allowed(rule.Resources[0]) {
+			role.Rules = append(role.Rules, rule)
+		}
 	}
 	_, err := s.client.RbacV1().ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{})
 	require.NoError(t, err)
@@ -133,7 +145,8 @@ func (s *realServer) load(t *testing.T, objects []*unstructured.Unstructured, c 
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	for _, prefix := range []string{"/registry/" + v1alpha1.GroupName + "/", "/registry/configmaps/app/ptah-", "/registry/configmaps/shop/ptah-"} {
+	prefixes := []string{"/registry/" + v1alpha1.GroupName + "/", "/registry/configmaps/app/ptah-", "/registry/configmaps/shop/ptah-"}
+	for _, prefix := range append(prefixes, stored...) {
 		_, err := s.store.Delete(ctx, prefix, clientv3.WithPrefix())
 		require.NoError(t, err)
 	}
@@ -160,10 +173,14 @@ func (s *realServer) exists(t *testing.T, role string) bool {
 // key is where the API server keeps an object.
 func key(object *unstructured.Unstructured) string {
 	group := v1alpha1.GroupName + "/"
-	if object.GetAPIVersion() == "v1" {
+	if object.GetAPIVersion() != v1alpha1.GroupVersion.String() {
 		group = ""
 	}
-	return "/registry/" + group + resourceOf(object) + "/" + object.GetNamespace() + "/" + object.GetName()
+	namespace := object.GetNamespace()
+	if namespace != "" {
+		namespace += "/"
+	}
+	return "/registry/" + group + resourceOf(object) + "/" + namespace + object.GetName()
 }
 
 // admission stands in for the operator's webhook: the same functions behind the same API of the server.

@@ -74,7 +74,7 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusOK, map[string]any{"kind": "APIGroup", "apiVersion": "v1", "name": v1alpha1.GroupName, "versions": []any{map[string]any{"groupVersion": v1alpha1.GroupVersion.String(), "version": "v1alpha1"}}})
 		return
 	}
-	rest := strings.Split(strings.TrimPrefix(strings.TrimPrefix(path, "apis/"+v1alpha1.GroupVersion.String()+"/"), "api/v1/"), "/")
+	rest := resourcePath(path)
 	namespace := ""
 	if rest[0] == "namespaces" && len(rest) > 2 {
 		namespace, rest = rest[1], rest[2:]
@@ -89,6 +89,13 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.list(w, r, rest[0], namespace)
 	}
+}
+
+// resourcePath leaves out the group and version that a path begins with.
+func resourcePath(path string) []string {
+	parts := strings.Split(path, "/")
+	prefix := map[string]int{"api": 2, "apis": 3}[parts[0]]
+	return parts[min(prefix, len(parts)-1):]
 }
 
 func (s *stub) one(w http.ResponseWriter, resource, namespace, name string) {

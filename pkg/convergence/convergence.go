@@ -97,7 +97,9 @@ func (o *Object) deadline() time.Duration {
 	return DefaultDeadline
 }
 
-func (o *Object) untouched() bool { return o.Status.ObservedGeneration == 0 && len(o.Status.Conditions) == 0 }
+func (o *Object) untouched() bool {
+	return o.Status.ObservedGeneration == 0 && len(o.Status.Conditions) == 0
+}
 
 // telling picks the condition that says most: a refusal, a failure, then Ready.
 func (o *Object) telling() Condition {
