@@ -23,7 +23,7 @@ demo: build cluster-up images ## Run the main job on a local real cluster and te
 	$(CLUSTER_TOOL) exec -- $(CURDIR)/bin/demo
 
 .PHONY: test
-test: cluster-up test-unit test-cluster test-e2e ## Run every test, from unit tests to the product on a real cluster
+test: cluster-up test-unit test-cluster test-release test-e2e ## Run every test, from unit tests to the product on a real cluster
 
 .PHONY: verify
 verify: generate fmt lint lint-rules ## Regenerate, format and lint, then demand a clean tree
@@ -77,6 +77,23 @@ test-unit: bin/gotestsum cluster-build ## Unit tests, and tests against a real A
 test-cluster: bin/gotestsum cluster-build ## Tests of the local cluster itself
 	@mkdir -p bin/reports
 	cd test/cluster && $(GOTEST) --jsonfile $(CURDIR)/bin/reports/cluster.json -- -vet=off -timeout 30m ./...
+
+RELEASE_TOOLS := bin/krew bin/validate-krew-manifest bin/cyclonedx-gomod
+
+bin/krew bin/validate-krew-manifest: hack/release/tools/go.mod
+	go build -modfile=hack/release/tools/go.mod -o $@ sigs.k8s.io/krew/cmd/$(@F)
+
+bin/cyclonedx-gomod: hack/release/tools/go.mod
+	go build -modfile=hack/release/tools/go.mod -o $@ github.com/CycloneDX/cyclonedx-gomod/cmd/$(@F)
+
+.PHONY: test-release
+test-release: bin/gotestsum $(RELEASE_TOOLS) ## Pack the plugin, check the krew manifest, install it with krew
+	@mkdir -p bin/reports
+	PTAH_RELEASE_TOOLS=$(CURDIR)/bin $(GOTEST) --jsonfile bin/reports/release.json -- -vet=off -count=1 -run Krew ./hack/release
+
+.PHONY: release
+release: $(RELEASE_TOOLS) ## Archives of the plugin for six platforms, SBOMs, SHA256SUMS and the krew manifest, in bin/release
+	go run ./hack/release -version '$(VERSION)' -revision '$(REVISION)'
 
 .PHONY: test-e2e
 test-e2e: bin/gotestsum build cluster-up images ## The product on the real cluster
