@@ -5,6 +5,7 @@ package options
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ptah-run/ptah/plugin/cluster"
 )
@@ -72,6 +73,16 @@ func Refusedf(format string, args ...any) error { return exitf(Refused, format, 
 
 func exitf(code Code, format string, args ...any) error {
 	return &ExitError{Code: code, Err: fmt.Errorf(format, args...)}
+}
+
+// Failing joins the errors of one look at several things. What is merely absent is left out where something else went wrong: an absence is an
+// answer only when everything could be seen.
+func Failing(errs ...error) error {
+	bad := slices.DeleteFunc(slices.Clone(errs), cluster.IsNotFound)
+	if err := errors.Join(bad...); err != nil {
+		return err
+	}
+	return errors.Join(errs...)
 }
 
 // CodeOf gives the exit code of a verb's result: 0 for no error, 3 where the object that was named does not exist, 1 for an error that chose

@@ -32,6 +32,8 @@ type Global struct {
 	Getenv func(string) string
 	// Screen is what the streams are connected to.
 	Screen Screen
+	// Patience is how long a command may be silent before it says on stderr what it is doing.
+	Patience time.Duration
 	// Config holds the kubeconfig flags.
 	Config *genericclioptions.ConfigFlags
 
@@ -39,6 +41,7 @@ type Global struct {
 	jq        string
 	noHeaders bool
 
+	saying  sync.Mutex
 	connect sync.Once
 	client  *cluster.Client
 	failure error
@@ -51,7 +54,7 @@ func New(streams genericiooptions.IOStreams, screen Screen, clock func() time.Ti
 		config.UserAgent = "kubectl-ptah/" + release.Version
 		return config
 	}
-	return &Global{IOStreams: streams, Clock: clock, Getenv: getenv, Screen: screen, Config: config, color: colorAuto}
+	return &Global{IOStreams: streams, Clock: clock, Getenv: getenv, Screen: screen, Config: config, Patience: time.Second, color: colorAuto}
 }
 
 // AddFlags adds the flags that all verbs have.
@@ -164,7 +167,17 @@ func (g *Global) Note(tone render.Tone, format string, args ...any) {
 }
 
 // Say writes to stderr. What cannot be said there has nowhere else to go.
-func (g *Global) Say(text string) { _, _ = io.WriteString(g.ErrOut, text) }
+func (g *Global) Say(text string) {
+	g.saying.Lock()
+	defer g.saying.Unlock()
+	_, _ = io.WriteString(g.ErrOut, text)
+}
+
+// Slow says on stderr what is being done, once that takes longer than a person waits without wondering. Call what it returns when it is done.
+func (g *Global) Slow(format string, args ...any) (done func()) {
+	timer := time.AfterFunc(g.Patience, func() { g.Note(render.Dim, format+" ...", args...) })
+	return func() { timer.Stop() }
+}
 
 // Next writes the command to run next to stderr.
 func (g *Global) Next(format string, args ...any) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -43,7 +42,7 @@ func (o *statusOptions) complete(args []string) error {
 		return err
 	}
 	if len(args) > 0 {
-		if err := o.parseName(args[0]); err != nil {
+		if o.kind, o.name, err = options.Resource(args[0]); err != nil {
 			return err
 		}
 	}
@@ -71,28 +70,6 @@ func (o *statusOptions) checkFlags() error {
 	}
 	if _, err := labels.Parse(o.selector); err != nil {
 		return options.Usagef("--selector %q: %w", o.selector, err)
-	}
-	return nil
-}
-
-// parseName takes NAME, schema/NAME and migration/NAME, and the kinds as kubectl spells them.
-func (o *statusOptions) parseName(arg string) error {
-	kind, name, qualified := strings.Cut(arg, "/")
-	if !qualified {
-		o.name = arg
-		return nil
-	}
-	o.name = name
-	switch strings.TrimSuffix(strings.ToLower(kind), "."+v1alpha1.GroupName) {
-	case "schema", "ptahschema", "ptahschemas", "ptahs":
-		o.kind = render.KindSchema
-	case "migration", "ptahmigration", "ptahmigrations", "ptahm":
-		o.kind = render.KindMigration
-	default:
-		return options.Usagef("%q: want NAME, schema/NAME or migration/NAME", arg)
-	}
-	if name == "" {
-		return options.Usagef("%q: the name is missing", arg)
 	}
 	return nil
 }

@@ -1,0 +1,225 @@
+package waiting
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
+)
+
+// Goal is a state that somebody waits for a resource to reach.
+type Goal string
+
+// Goals.
+const (
+	// GoalInSync: the database is what the current artifact says, by a reading of the present generation that is over.
+	GoalInSync Goal = "insync"
+	// GoalAwaitingApproval: a current plan waits for a person's decision.
+	GoalAwaitingApproval Goal = "awaiting-approval"
+	// GoalApplied: the Apply of the current artifact, or of one named plan, is proven, or nothing was left to apply.
+	GoalApplied Goal = "applied"
+	// GoalSuspended: the manager has taken the suspension up and nothing runs.
+	GoalSuspended Goal = "suspended"
+	// GoalIdle: nothing runs and no proof is owed, whatever the state is.
+	GoalIdle Goal = "idle"
+	// GoalDeleted: the resource is gone.
+	GoalDeleted Goal = "deleted"
+)
+
+// Goals lists what can be waited for.
+func Goals() []Goal {
+	return []Goal{GoalInSync, GoalAwaitingApproval, GoalApplied, GoalSuspended, GoalIdle, GoalDeleted}
+}
+
+// Wish is a goal, and what the state has to be about for it to count.
+type Wish struct {
+	Goal Goal
+	// Digest of the artifact; a status about another one is old news. Empty takes what the reference led to last.
+	Digest string
+	// Plan whose Apply GoalApplied means; empty means that of the current artifact.
+	Plan string
+}
+
+// Progress says how far a resource is from a goal.
+type Progress uint8
+
+// Progress values.
+const (
+	// Underway: not there, and it may get there by itself.
+	Underway Progress = iota
+	// Reached: there.
+	Reached
+	// NeedsDecision: not before somebody approves a plan.
+	NeedsDecision
+	// NeedsRepair: not before somebody changes the resource, its artifact, its policies or the database.
+	NeedsRepair
+)
+
+// Distance is how far a resource is from a goal, and what stands between, as a noun phrase behind "waiting for".
+type Distance struct {
+	Progress Progress
+	Text     string
+}
+
+var reached = Distance{Progress: Reached}
+
+// facts are what both families know, in one form.
+type facts struct {
+	answer                 Answer
+	current                bool // the status describes the present generation, and the artifact that is asked for
+	settled                bool // no reading is under way
+	busy, suspended, taken bool
+	inSync                 bool
+	asked                  string // plan that waits for an approval
+	applied                bool
+	applying               string // plan that is current
+}
+
+// SchemaDistance measures a PtahSchema. A status of an older generation or of another artifact never counts.
+func SchemaDistance(schema *v1alpha1.PtahSchema, wish Wish) Distance {
+	status := &schema.Status
+	f := facts{
+		answer: Schema(schema), settled: !Rereading(schema), suspended: schema.Spec.Suspend,
+		busy:    status.ActiveOperation != nil || status.PendingObservation != nil,
+		taken:   meta.IsStatusConditionTrue(status.Conditions, string(v1alpha1.ConditionSuspended)) && status.ObservedGeneration >= schema.Generation,
+		inSync:  status.Phase == v1alpha1.SchemaPhaseInSync && readyNow(status.Conditions, schema.Generation),
+		current: status.ObservedGeneration >= schema.Generation,
+	}
+	if s := status.Source; wish.Digest != "" {
+		f.current = f.current && s != nil && s.Digest == wish.Digest
+	}
+	if status.Plan != nil {
+		f.applying = status.Plan.Name
+		if f.answer.Party == Approver {
+			f.asked = status.Plan.Name
+		}
+	}
+	if a := status.Applied; a != nil && status.Source != nil {
+		f.applied = a.ArtifactDigest == status.Source.Digest && status.Plan == nil
+		if wish.Plan != "" {
+			f.applied = a.PlanRef.Name == wish.Plan
+		}
+	}
+	return f.distance(wish)
+}
+
+// MigrationDistance measures a PtahMigration in the same way.
+func MigrationDistance(migration *v1alpha1.PtahMigration, wish Wish) Distance {
+	status := &migration.Status
+	f := facts{
+		answer: Migration(migration), settled: !rereadingMigration(status.Phase), suspended: migration.Spec.Suspend,
+		busy:    status.ActiveOperation != nil,
+		taken:   status.Phase == v1alpha1.MigrationPhaseSuspended && status.ObservedGeneration >= migration.Generation,
+		inSync:  status.Phase == v1alpha1.MigrationPhaseInSync && readyNow(status.Conditions, migration.Generation) && status.UnresolvedRun == nil,
+		current: status.ObservedGeneration >= migration.Generation,
+	}
+	if a := status.Artifact; wish.Digest != "" {
+		f.current = f.current && a != nil && a.Digest == wish.Digest
+	}
+	if status.Plan != nil {
+		f.applying = status.Plan.Name
+		if f.answer.Party == Approver {
+			f.asked = status.Plan.Name
+		}
+	}
+	return f.distance(wish)
+}
+
+func rereadingMigration(phase v1alpha1.MigrationPhase) bool {
+	switch phase {
+	case v1alpha1.MigrationPhaseResolving, v1alpha1.MigrationPhaseVerifying, v1alpha1.MigrationPhaseReading, v1alpha1.MigrationPhasePlanning:
+		return true
+	}
+	return false
+}
+
+// readyNow believes a Ready condition of the present generation only.
+func readyNow(conditions []metav1.Condition, generation int64) bool {
+	ready := meta.FindStatusCondition(conditions, string(v1alpha1.ConditionReady))
+	return ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration >= generation
+}
+
+func (f *facts) distance(wish Wish) Distance {
+	switch wish.Goal {
+	case GoalSuspended:
+		return f.toSuspension()
+	case GoalIdle:
+		if !f.busy {
+			return reached
+		}
+		return f.underway()
+	case GoalDeleted:
+		return Distance{Text: "its deletion"}
+	}
+	if !f.current {
+		return f.toCurrency(wish)
+	}
+	switch wish.Goal {
+	case GoalInSync:
+		if f.inSync {
+			return reached
+		}
+	case GoalAwaitingApproval:
+		if f.asked != "" && f.settled {
+			return reached
+		}
+		if f.inSync {
+			return Distance{Progress: NeedsRepair, Text: "a difference to the artifact: it is in sync and has no plan to approve"}
+		}
+	case GoalApplied:
+		if f.applied || (f.inSync && wish.Plan == "") {
+			return reached
+		}
+		if wish.Plan != "" && f.settled && !f.busy && f.applying != wish.Plan {
+			return Distance{Progress: NeedsRepair, Text: "plan " + wish.Plan + ", which is not the current plan and was not the last one applied"}
+		}
+	}
+	return f.underway()
+}
+
+// toCurrency is a status that is about something else. Only what the spec itself says can stand in the way for good.
+func (f *facts) toCurrency(wish Wish) Distance {
+	if f.suspended {
+		return Distance{Progress: NeedsRepair, Text: suspended.Text}
+	}
+	if wish.Digest != "" && f.answer.Party == Nobody {
+		return Distance{Text: "a reading that finds the artifact " + wish.Digest}
+	}
+	return Distance{Text: f.text()}
+}
+
+func (f *facts) toSuspension() Distance {
+	switch {
+	case !f.suspended:
+		return Distance{Progress: NeedsRepair, Text: "a person: spec.suspend is false"}
+	case f.taken && !f.busy:
+		return reached
+	case f.taken:
+		return Distance{Text: "what is still owed: " + f.answer.Text}
+	default:
+		return Distance{Text: "the manager, to take up the suspension"}
+	}
+}
+
+// underway tells what comes by itself from what waits for a person. During a reading nothing is settled: it may find that the reason is gone.
+func (f *facts) underway() Distance {
+	d := Distance{Text: f.text()}
+	switch {
+	case !f.settled:
+	case f.answer.Party == Approver:
+		d.Progress = NeedsDecision
+	case f.answer.Party == Author, f.answer.Party == Operator:
+		d.Progress = NeedsRepair
+		if f.answer.Reason == v1alpha1.ReasonConfigurationError {
+			d.Progress = Underway // tried again by itself: what is missing may be about to be created
+		}
+	}
+	return d
+}
+
+func (f *facts) text() string {
+	if f.answer.Text == "" {
+		return "the end of the reading under way"
+	}
+	return f.answer.Text
+}
