@@ -111,14 +111,14 @@ func stampOf(annotations map[string]string) (stamp Stamp, problem string) {
 	}
 	var ok bool
 	if stamp.Version, ok = positive(annotations[v1alpha1.CRDSchemaVersionAnnotation]); !ok {
-		return stamp, "its crd-schema-version is malformed: " + quoted(clip(annotations[v1alpha1.CRDSchemaVersionAnnotation]))
+		return stamp, "has a malformed crd-schema-version: " + quoted(clip(annotations[v1alpha1.CRDSchemaVersionAnnotation]))
 	}
 	if stamp.StateVersion, ok = positive(annotations[v1alpha1.CRDControllerStateAnnotation]); !ok {
-		return stamp, "its controller-state-version is malformed: " + quoted(clip(annotations[v1alpha1.CRDControllerStateAnnotation]))
+		return stamp, "has a malformed controller-state-version: " + quoted(clip(annotations[v1alpha1.CRDControllerStateAnnotation]))
 	}
 	stamp.Digest = annotations[v1alpha1.CRDSchemaDigestAnnotation]
 	if len(stamp.Digest) != 64 || strings.Trim(stamp.Digest, "0123456789abcdef") != "" {
-		return stamp, "its crd-schema-digest is malformed: " + quoted(clip(stamp.Digest))
+		return stamp, "has a malformed crd-schema-digest: " + quoted(clip(stamp.Digest))
 	}
 	return stamp, ""
 }

@@ -33,6 +33,9 @@ func judgeInstallation(r Release) Finding {
 	}
 	what := fmt.Sprintf("release %s in namespace %s", orElse(found[0].known.Value[v1alpha1.ReleaseNameAnnotation], "without a name"),
 		orElse(found[0].known.Value[v1alpha1.ReleaseNamespaceAnnotation], "that is not recorded"))
+	if r.Purpose != Install && found[0].known.Value[v1alpha1.ReleaseNameAnnotation] == "" {
+		return fail("this chart does not adopt it: "+offline, fmt.Sprintf("%s %s carries no release identity", found[0].kind, v1alpha1.AdmissionConfigurationName))
+	}
 	if r.Purpose == Install {
 		return fail("one release of the operator fits in a cluster: check with --for upgrade, or uninstall it first",
 			fmt.Sprintf("%s is installed already (%s %s exists)", what, found[0].kind, v1alpha1.AdmissionConfigurationName))
@@ -63,27 +66,25 @@ func (r Release) singletons() []singleton {
 // judgeSingletons compares what both admission configurations pin with what the candidate would write.
 func judgeSingletons(r Release) Finding {
 	d := &doubt{}
-	want := r.Candidate.identity()
+	said := map[string][]string{} // by what is wrong: which of the two
 	for _, s := range r.singletons() {
 		switch s.known.State {
 		case Unknown:
 			d.dark(fmt.Sprintf("%s %s: %s", s.kind, v1alpha1.AdmissionConfigurationName, s.known.why()))
-			continue
 		case Absent:
 			d.wrong(fmt.Sprintf("%s %s is missing, and its peer exists", s.kind, v1alpha1.AdmissionConfigurationName))
-			continue
-		}
-		for _, key := range slices.Sorted(maps.Keys(want)) {
-			have, short := s.known.Value[key], strings.TrimPrefix(key, v1alpha1.GroupName+"/")
-			switch {
-			case have == "":
-				d.wrong(fmt.Sprintf("%s %s has no annotation %s", s.kind, v1alpha1.AdmissionConfigurationName, key))
-			case r.Purpose == Uninstall && key != v1alpha1.ReleaseNameAnnotation && key != v1alpha1.ReleaseNamespaceAnnotation:
-				// What else is pinned goes with the release.
-			case have != want[key]:
-				d.wrong(fmt.Sprintf("%s records %s %s, the candidate has %s", s.kind, short, quoted(clip(have)), quoted(want[key])))
+		default:
+			for _, text := range r.disagreements(s.known.Value) {
+				said[text] = append(said[text], s.kind)
 			}
 		}
+	}
+	for _, text := range slices.Sorted(maps.Keys(said)) {
+		who := said[text][0]
+		if len(said[text]) > 1 {
+			who = "both configurations"
+		}
+		d.wrong(who + ": " + text)
 	}
 	c := r.Candidate
 	good := fmt.Sprintf("release %s in %s", c.Release, c.Namespace)
@@ -91,6 +92,23 @@ func judgeSingletons(r Release) Finding {
 		good += fmt.Sprintf(", coordination %s, election %s: matches", c.CoordinationNamespace(), onOff(c.Values.LeaderElection))
 	}
 	return d.finding(offline, "ask somebody who may read them", good)
+}
+
+// disagreements says where one configuration's annotations are not the candidate's.
+func (r Release) disagreements(annotations map[string]string) []string {
+	var out []string
+	for key, want := range r.Candidate.identity() {
+		have, short := annotations[key], strings.TrimPrefix(key, v1alpha1.GroupName+"/")
+		switch {
+		case have == "":
+			out = append(out, "no annotation "+key)
+		case r.Purpose == Uninstall && key != v1alpha1.ReleaseNameAnnotation && key != v1alpha1.ReleaseNamespaceAnnotation:
+			// What else is pinned goes with the release.
+		case have != want:
+			out = append(out, fmt.Sprintf("%s is %s, the candidate has %s", short, quoted(clip(have)), quoted(want)))
+		}
+	}
+	return out
 }
 
 // active is the release sequence that runs.

@@ -70,7 +70,7 @@ func project(namespace string, coming []Workload, leaving []corev1.PodSpec, quot
 	if len(room) == 0 {
 		good[0] += fmt.Sprintf("; no quota of namespace %s counts them", namespace)
 	}
-	return d.finding("free the quota or raise it; nothing reserves what is free now", "look again in a minute", append(good, room...)...)
+	return d.finding("free the quota or raise it, and set what it counts; nothing reserves what is free now", "look again in a minute", append(good, room...)...)
 }
 
 // needWords is what all Pods together ask for: "2 managers need 100m/192Mi".
@@ -97,7 +97,7 @@ func projectOne(d *doubt, q corev1.ResourceQuota, coming []Workload, leaving []c
 		need := resource.Quantity{}
 		for _, w := range coming {
 			if missing := unset(w.Pod, name); missing != "" {
-				d.wrong(fmt.Sprintf("quota %s counts %s, and container %s of the %s sets none: its Pods are refused", quoted(q.Name), name, missing, w.Name))
+				d.wrong(fmt.Sprintf("quota %s counts %s, and container %s sets none: the %s is refused", quoted(q.Name), name, missing, w.Name))
 				continue
 			}
 			each := usage(w.Pod, name)

@@ -11,6 +11,7 @@ import (
 
 	authorization "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/rest"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 )
@@ -78,12 +79,22 @@ func GetObject[T any](ctx context.Context, c *Client, kind Kind, namespace, name
 		where = namespace + "/" + name
 	}
 	doing := "reading " + kind.Word + " " + where
-	data, err := c.ptah.Get().AbsPath(kind.path(namespace, name)...).DoRaw(ctx)
+	data, err := raw(ctx, c.ptah.Get().AbsPath(kind.path(namespace, name)...))
 	if err != nil {
 		return nil, c.explainKind(err, kind, doing, "get", namespace)
 	}
 	object := new(T)
 	return object, decodeJSON(data, object, doing)
+}
+
+// raw answers with the bytes of a response, or with the error that the server sent: DoRaw would not read it, and could not tell an object that is
+// missing from a kind that is.
+func raw(ctx context.Context, request *rest.Request) ([]byte, error) {
+	result := request.Do(ctx)
+	if err := result.Error(); err != nil {
+		return nil, err
+	}
+	return result.Raw()
 }
 
 // page is any list, as far as paging goes.
@@ -117,7 +128,7 @@ func EachObject[T any](ctx context.Context, c *Client, kind Kind, query Query, v
 		for name := range parameters {
 			request = request.Param(name, parameters.Get(name))
 		}
-		data, err := request.DoRaw(ctx)
+		data, err := raw(ctx, request)
 		if err != nil {
 			return c.explainKind(err, kind, doing, "list", query.Namespace)
 		}
@@ -166,7 +177,7 @@ func (c *Client) May(ctx context.Context, verb, group, resource, namespace strin
 		return false, fmt.Errorf("asking what this user may do: %w", err)
 	}
 	kind := Kind{Group: "authorization.k8s.io", Version: "v1", Plural: "selfsubjectaccessreviews", Word: "SelfSubjectAccessReview"}
-	data, err := c.ptah.Post().AbsPath(kind.path("", "")...).Body(body).SetHeader("Content-Type", "application/json").DoRaw(ctx)
+	data, err := raw(ctx, c.ptah.Post().AbsPath(kind.path("", "")...).Body(body).SetHeader("Content-Type", "application/json"))
 	if err != nil {
 		return false, c.explainKind(err, kind, "asking what this user may do", "create", "")
 	}
