@@ -15,6 +15,8 @@ const (
 	MayGo Verdict = "may-go" // nothing names it and the policy does not keep it
 	Kept  Verdict = "kept"   // pinned, or kept by the policy
 	Busy  Verdict = "busy"   // nothing names it now, and something under way may name it
+	// Unknown: nothing that could be read names it, and not everything could be read.
+	Unknown Verdict = "could-not-tell"
 )
 
 // Policy is what a person wants to keep beyond what is pinned. The zero Policy keeps nothing more.
@@ -33,6 +35,8 @@ type World struct {
 	Pins   Pins
 	Owners Owners
 	Now    time.Time
+	// Blind says, for a family of which not every pin could be read, what is missing. No plan of it may go then.
+	Blind map[Family]string
 }
 
 // Decision is the verdict on one plan, with every pin that holds it.
@@ -68,8 +72,10 @@ func judge(w *World, policy Policy, plan Plan) Decision {
 		d.Reason = d.Pins[0].Text()
 	case w.Now.Sub(plan.CreatedAt) < policy.OlderThan:
 		d.Reason = "younger than --older-than"
+	case w.Blind[plan.Family] != "":
+		d.Verdict, d.Reason = Unknown, "could not tell: "+w.Blind[plan.Family]
 	case busy && (!policy.WhileOperating || !plan.Stored):
-		d.Verdict, d.Reason = Busy, fmt.Sprintf("%s of %s %s", owner.Busy, owner.Family, owner.Name)
+		d.Verdict, d.Reason = Busy, owner.busyText()
 	case !alive:
 		d.Verdict, d.Reason = MayGo, fmt.Sprintf("nothing names it; its %s is gone", plan.Family)
 	case !plan.Stored:
@@ -98,7 +104,7 @@ func keepNewest(decisions []Decision, keep int) {
 	}
 	order := make([]int, 0, len(decisions))
 	for i, d := range decisions {
-		if d.Verdict != Kept {
+		if d.Verdict == MayGo || d.Verdict == Busy {
 			order = append(order, i)
 		}
 	}
@@ -132,6 +138,9 @@ func Dangling(w *World) []Finding {
 	}
 	var findings []Finding
 	for _, pin := range w.Pins.All() {
+		if w.Blind[pin.Family] != "" {
+			continue // a plan that was not read is not a plan that is gone
+		}
 		if _, alive := w.Owners.Of(pin.Family, pin.Owner); !alive {
 			continue
 		}
@@ -162,6 +171,11 @@ func dangling(w *World, index map[key]Plan, pin Pin) string {
 	default:
 		return ""
 	}
+}
+
+// Resolves says whether a plan is the one that a pin names, fingerprint included.
+func (p Pin) Resolves(plan Plan) bool {
+	return p.names(plan) && (p.Fingerprint == "" || p.Fingerprint == plan.Fingerprint)
 }
 
 // danglingLoose judges records without a reference. One that says nothing of the plan cannot lead astray.

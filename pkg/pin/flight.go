@@ -49,6 +49,8 @@ func operating(kind string) string {
 	return fmt.Sprintf("operation %s is in flight (status.activeOperation)", kind)
 }
 
+func (o Owner) busyText() string { return fmt.Sprintf("%s %s: %s", o.Family, o.Name, o.Busy) }
+
 // Owners are all live schemas and migrations, by UID and by name.
 type Owners struct {
 	byUID  map[types.UID]Owner

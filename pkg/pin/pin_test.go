@@ -185,13 +185,13 @@ func TestPolicy(t *testing.T) {
 		"nothing names it":           {[]any{idle, schemaPlan("a", "a1", time.Hour)}, pin.Policy{}, pin.MayGo, "nothing names it"},
 		"owner gone":                 {[]any{schemaPlan("a", "a1", time.Hour)}, pin.Policy{}, pin.MayGo, "nothing names it; its schema is gone"},
 		"owner made again":           {[]any{remade, schemaPlan("a", "a1", time.Hour)}, pin.Policy{}, pin.MayGo, "nothing names it; its schema is gone"},
-		"owner made again and busy":  {[]any{remadeOperating, schemaPlan("a", "a1", time.Hour)}, pin.Policy{}, pin.Busy, "operation Plan is in flight (status.activeOperation) of schema orders"},
+		"owner made again and busy":  {[]any{remadeOperating, schemaPlan("a", "a1", time.Hour)}, pin.Policy{}, pin.Busy, "schema orders: operation Plan is in flight (status.activeOperation)"},
 		"younger":                    {[]any{idle, schemaPlan("a", "a1", time.Hour)}, pin.Policy{OlderThan: 2 * time.Hour}, pin.Kept, "younger than --older-than"},
 		"exactly that old":           {[]any{idle, schemaPlan("a", "a1", time.Hour)}, pin.Policy{OlderThan: time.Hour}, pin.MayGo, "nothing names it"},
-		"operating":                  {[]any{operating, schemaPlan("a", "a1", time.Hour)}, pin.Policy{}, pin.Busy, "operation Plan is in flight (status.activeOperation) of schema orders"},
-		"proof owed":                 {[]any{owed, schemaPlan("a", "a1", time.Hour)}, pin.Policy{}, pin.Busy, "the proof of an Apply is owed (status.pendingObservation) of schema orders"},
+		"operating":                  {[]any{operating, schemaPlan("a", "a1", time.Hour)}, pin.Policy{}, pin.Busy, "schema orders: operation Plan is in flight (status.activeOperation)"},
+		"proof owed":                 {[]any{owed, schemaPlan("a", "a1", time.Hour)}, pin.Policy{}, pin.Busy, "schema orders: the proof of an Apply is owed (status.pendingObservation)"},
 		"while operating":            {[]any{operating, schemaPlan("a", "a1", time.Hour)}, pin.Policy{WhileOperating: true}, pin.MayGo, "nothing names it"},
-		"being published":            {[]any{operating, halfStored}, pin.Policy{WhileOperating: true}, pin.Busy, "operation Plan is in flight (status.activeOperation) of schema orders"},
+		"being published":            {[]any{operating, halfStored}, pin.Policy{WhileOperating: true}, pin.Busy, "schema orders: operation Plan is in flight (status.activeOperation)"},
 		"never published whole":      {[]any{idle, halfStored}, pin.Policy{}, pin.MayGo, "nothing names it; it was never published whole"},
 		"kept as one of the newest":  {[]any{idle, schemaPlan("a", "a1", time.Hour)}, pin.Policy{Keep: 1}, pin.Kept, "among the 1 newest of its schema that nothing names (--keep)"},
 		"beyond the newest":          {[]any{idle, schemaPlan("a", "a1", 2*time.Hour), schemaPlan("b", "b1", time.Hour)}, pin.Policy{Keep: 1}, pin.MayGo, "nothing names it"},
@@ -206,13 +206,25 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
+func TestNothingMayGoUnseen(t *testing.T) {
+	w := world(schemaPlan("a", "a1", time.Hour), migrationPlan("a", "a2"), migration(v1alpha1.PtahMigrationStatus{Plan: &v1alpha1.ObjectRef{Name: "gone", UID: "g"}}))
+	w.Blind = map[pin.Family]string{pin.Schema: "listing ptahschemaapprovals is forbidden", pin.Migration: ""}
+	decisions := pin.Decide(w, pin.Policy{WhileOperating: true})
+	assert.Equal(t, pin.Unknown, decisions[0].Verdict)
+	assert.Equal(t, "could not tell: listing ptahschemaapprovals is forbidden", decisions[0].Reason)
+	assert.Equal(t, pin.MayGo, decisions[1].Verdict)
+	assert.Len(t, pin.Dangling(w), 1)
+	w.Blind[pin.Migration] = "listing ptahmigrationplans is forbidden"
+	assert.Empty(t, pin.Dangling(w), "a plan that was not read is not one that is gone")
+}
+
 func TestMigrationWithAnUnaccountedRunIsBusy(t *testing.T) {
 	m := migration(v1alpha1.PtahMigrationStatus{UnresolvedRun: &v1alpha1.UnresolvedRun{PlanRef: &v1alpha1.ObjectRef{Name: "a", UID: "a1"}}})
 	decisions := pin.Decide(world(m, migrationPlan("a", "a1"), migrationPlan("b", "b1")), pin.Policy{})
 	assert.True(t, decisions[0].Unresolved)
 	assert.Equal(t, pin.Kept, decisions[0].Verdict)
 	assert.Equal(t, pin.Busy, decisions[1].Verdict)
-	assert.Equal(t, "a run nobody accounted for stands (status.unresolvedRun) of migration ledger", decisions[1].Reason)
+	assert.Equal(t, "migration ledger: a run nobody accounted for stands (status.unresolvedRun)", decisions[1].Reason)
 }
 
 func TestDangling(t *testing.T) {

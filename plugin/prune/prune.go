@@ -1,0 +1,259 @@
+package prune
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/ptah-run/ptah/pkg/pin"
+	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/plugin/cluster"
+	"github.com/ptah-run/ptah/plugin/options"
+	"github.com/ptah-run/ptah/plugin/storedplan"
+)
+
+// Values of --dry-run.
+const (
+	dryRunNone   = "none"
+	dryRunClient = "client"
+	dryRunServer = "server"
+)
+
+// client is what the verb needs from the cluster: list on both families, their plans and approvals and on ConfigMaps, get on plans, and for
+// --yes delete on plans and ConfigMaps.
+type client interface {
+	storedplan.Lister
+	storedplan.ChunkLister
+	storedplan.Getter
+	Delete(ctx context.Context, target cluster.Target, dryRun bool) error
+}
+
+type pruneOptions struct {
+	global                      *options.Global
+	output                      *options.Output
+	all, check, yes             bool
+	whileOperating              bool
+	selector, schema, migration string
+	export, dryRun              string
+	olderThan                   options.Age
+	keep                        int
+	chunk                       int64
+
+	namespace string
+	matches   labels.Selector
+	format    render.Format
+}
+
+func (o *pruneOptions) complete() error {
+	var err error
+	if o.format, err = o.output.Format(); err != nil {
+		return err
+	}
+	if o.matches, err = labels.Parse(o.selector); err != nil {
+		return options.Usagef("--selector %q: %w", o.selector, err)
+	}
+	if o.schema, err = options.SchemaName(o.schema); err != nil {
+		return err
+	}
+	if err := o.checkFlags(); err != nil {
+		return err
+	}
+	if !o.all {
+		o.namespace, err = o.global.Namespace()
+	}
+	return err
+}
+
+func (o *pruneOptions) checkFlags() error {
+	switch {
+	case o.schema != "" && o.migration != "":
+		return options.Usagef("--schema and --migration exclude each other")
+	case o.all && o.schema+o.migration != "":
+		return options.Usagef("--schema and --migration name one resource of one namespace: leave out -A")
+	case o.keep < 0:
+		return options.Usagef("--keep %d: want 0 or more", o.keep)
+	case o.chunk < 1:
+		return options.Usagef("--chunk-size %d: want at least 1", o.chunk)
+	case o.check && o.yes:
+		return options.Usagef("--check deletes nothing, and --yes does: choose one")
+	case o.export != "" && !o.deletes():
+		return options.Usagef("--export belongs to --yes; \"kubectl ptah export --unpinned\" writes a bundle without deleting anything")
+	}
+	switch o.dryRun {
+	case dryRunNone, dryRunClient, dryRunServer:
+		return nil
+	}
+	return options.Usagef("--dry-run %q: want client, server or none", o.dryRun)
+}
+
+// deletes says whether this run changes the cluster.
+func (o *pruneOptions) deletes() bool { return o.yes && o.dryRun == dryRunNone }
+
+func (o *pruneOptions) policy() pin.Policy {
+	return pin.Policy{OlderThan: time.Duration(o.olderThan), Keep: o.keep, WhileOperating: o.whileOperating}
+}
+
+func (o *pruneOptions) scope() storedplan.Scope {
+	families := []pin.Family{pin.Schema, pin.Migration}
+	switch {
+	case o.schema != "":
+		families = families[:1]
+	case o.migration != "":
+		families = families[1:]
+	}
+	return storedplan.Scope{Namespace: o.namespace, Families: families, PageSize: o.chunk}
+}
+
+func (o *pruneOptions) run(ctx context.Context) error {
+	connected, err := o.global.Cluster()
+	if err != nil {
+		return err
+	}
+	return o.prune(ctx, connected)
+}
+
+// prune looks, decides, and only with --yes deletes; then it looks at the pins again. The report comes last and whole.
+func (o *pruneOptions) prune(ctx context.Context, c client) error {
+	now := o.global.Clock()
+	survey, err := o.look(ctx, c, now)
+	if err != nil {
+		return err
+	}
+	report := o.decide(survey)
+	findings, err := survey.Dangling(ctx, c)
+	failures := []error{err}
+	if o.yes && o.dryRun != dryRunClient {
+		failures = append(failures, o.carryOut(ctx, c, report)...)
+	}
+	if report.deletedAny() {
+		findings, err = o.recheck(ctx, c)
+		failures = append(failures, err)
+	}
+	if err := o.output.Print(report.view(findings, survey.Unseen)); err != nil {
+		return err
+	}
+	o.advise(report, survey)
+	return o.verdict(report, findings, errors.Join(append(survey.Failures, failures...)...))
+}
+
+// look reads everything. Without a single plan list that could be read there is no answer.
+func (o *pruneOptions) look(ctx context.Context, c client, now time.Time) (*storedplan.Survey, error) {
+	scope := o.scope()
+	survey := storedplan.Look(ctx, c, scope, now)
+	if len(survey.Missing) == len(scope.Families) {
+		return nil, errors.New("listing plans: this cluster does not know the kinds: Ptah's CRDs are not installed, or are older than this plugin")
+	}
+	if slices.Contains(scope.Families, pin.Schema) && !slices.Contains(survey.Missing, pin.Schema) {
+		survey.LookAtChunks(ctx, c, scope)
+	}
+	if ctx.Err() != nil || (len(survey.Plans)+len(survey.Chunks) == 0 && len(survey.Failures) > 0) {
+		return nil, errors.Join(survey.Failures...)
+	}
+	return survey, nil
+}
+
+// decide judges all plans and keeps those that were asked about, in the order in which people read them.
+func (o *pruneOptions) decide(survey *storedplan.Survey) *report {
+	r := &report{survey: survey, render: render.NewPrune(survey.Now, o.dryRunWord(), o.all)}
+	for _, d := range pin.Decide(&survey.World, o.policy()) {
+		if o.asked(d.Plan) {
+			r.decisions = append(r.decisions, d)
+		}
+	}
+	slices.SortStableFunc(r.decisions, func(a, b pin.Decision) int {
+		return cmp.Or(cmp.Compare(a.Plan.Namespace, b.Plan.Namespace), cmp.Compare(b.Plan.Family, a.Plan.Family), cmp.Compare(a.Plan.Owner.Name, b.Plan.Owner.Name),
+			a.Plan.CreatedAt.Compare(b.Plan.CreatedAt), cmp.Compare(a.Plan.Name, b.Plan.Name))
+	})
+	if o.selector == "" {
+		for _, orphan := range pin.Orphans(&survey.World, survey.Chunks) {
+			if o.schema == "" || orphan.Chunk.Owner.Name == o.schema {
+				r.orphans = append(r.orphans, orphan)
+			}
+		}
+	}
+	return r
+}
+
+func (o *pruneOptions) asked(p pin.Plan) bool {
+	return (o.schema == "" || p.Owner.Name == o.schema) && (o.migration == "" || p.Owner.Name == o.migration) && o.matches.Matches(labels.Set(p.Labels))
+}
+
+func (o *pruneOptions) dryRunWord() string {
+	switch {
+	case o.deletes():
+		return ""
+	case o.yes:
+		return o.dryRun
+	default:
+		return dryRunClient
+	}
+}
+
+// recheck reads everything once more after deletions: a pin that leads nowhere now is what must not have happened.
+func (o *pruneOptions) recheck(ctx context.Context, c client) ([]pin.Finding, error) {
+	after := storedplan.Look(ctx, c, o.scope(), o.global.Clock())
+	findings, err := after.Dangling(ctx, c)
+	return findings, errors.Join(append(after.Failures, err)...)
+}
+
+// advise says on stderr what to do next.
+func (o *pruneOptions) advise(r *report, survey *storedplan.Survey) {
+	if o.format.Kind != render.Text && o.format.Kind != render.Wide {
+		return
+	}
+	for _, family := range survey.Missing {
+		o.global.Note(render.Plain, "this operator has no %s plans", family)
+	}
+	if len(r.decisions)+len(r.orphans) == 0 {
+		o.global.Note(render.Plain, "no stored plans%s", o.where())
+		return
+	}
+	for _, family := range o.scope().Families {
+		if blind := survey.Blind[family]; blind != "" && o.yes {
+			o.global.Note(render.Caution, "no plan of a %s was deleted%s: %s", family, o.where(), blind)
+		}
+	}
+	if o.deletes() {
+		return
+	}
+	totals := r.render.Totals
+	o.global.Note(render.Plain, "dry run: nothing was deleted; --yes deletes what may go")
+	if totals.MayGo > 0 {
+		o.global.Next("kubectl ptah export --unpinned%s -o plans.tar", o.place())
+	}
+}
+
+func (o *pruneOptions) place() string {
+	if o.all {
+		return " -A"
+	}
+	return " -n " + o.namespace
+}
+
+func (o *pruneOptions) where() string {
+	if o.all {
+		return " anywhere"
+	}
+	return " in namespace " + o.namespace
+}
+
+// verdict turns the outcome into an exit code: what could not be done before what was found before what was refused.
+func (o *pruneOptions) verdict(r *report, findings []pin.Finding, failures error) error {
+	totals := r.render.Totals
+	switch {
+	case failures != nil:
+		return failures
+	case len(findings) > 0:
+		return &options.ExitError{Code: options.Findings}
+	case o.yes && totals.Busy+r.spared() > 0:
+		return options.Refusedf("%s left alone: run the command again later, or with --while-operating, which overrides no pin", plans(totals.Busy+r.spared()))
+	case o.check && (totals.MayGo > 0 || totals.Chunks > 0):
+		return &options.ExitError{Code: options.Findings}
+	default:
+		return nil
+	}
+}
