@@ -3,6 +3,7 @@ package plugin_test
 import (
 	"time"
 
+	rbac "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -10,7 +11,11 @@ import (
 )
 
 func init() {
+	grants = append(grants,
+		rbac.PolicyRule{APIGroups: []string{v1alpha1.GroupName}, Resources: []string{"ptahschemas"}, Verbs: []string{"watch", "patch"}},
+		rbac.PolicyRule{APIGroups: []string{v1alpha1.GroupName}, Resources: []string{"ptahmigrations"}, Verbs: []string{"watch", "patch"}})
 	clusters["rereading"] = rereadingCluster
+	clusters["insync"] = func() []runtime.Object { return []runtime.Object{newSchema("app", "orders", 1)} }
 	clusters["starting"] = startingCluster
 	clusters["retry-running"] = func() []runtime.Object { return []runtime.Object{retryingSchema(true)} }
 	clusters["retry-waiting"] = func() []runtime.Object { return []runtime.Object{retryingSchema(false)} }

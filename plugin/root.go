@@ -24,10 +24,11 @@ import (
 	"github.com/ptah-run/ptah/plugin/options"
 	"github.com/ptah-run/ptah/plugin/plan"
 	"github.com/ptah-run/ptah/plugin/preflight"
-	"github.com/ptah-run/ptah/plugin/prune"
 	"github.com/ptah-run/ptah/plugin/push"
 	"github.com/ptah-run/ptah/plugin/status"
+	"github.com/ptah-run/ptah/plugin/suspend"
 	"github.com/ptah-run/ptah/plugin/version"
+	"github.com/ptah-run/ptah/plugin/wait"
 )
 
 // completeProgram is the name that kubectl starts to complete the words after "kubectl ptah".
@@ -67,9 +68,9 @@ next steps go to stderr.
 	root.CompletionOptions.DisableDefaultCmd = true
 	global.AddFlags(root.PersistentFlags())
 	root.AddGroup(&cobra.Group{ID: "look", Title: "Look:"}, &cobra.Group{ID: "act", Title: "Act:"}, &cobra.Group{ID: "other", Title: "Other:"})
-	addTo(root, "look", status.New(global), plan.New(global), findstalled.New(global))
+	addTo(root, "look", status.New(global), plan.New(global), wait.New(global), findstalled.New(global))
 	addTo(root, "look", preflight.New(global))
-	addTo(root, "act", approve.New(global), prune.New(global), push.New(global))
+	addTo(root, "act", approve.New(global), suspend.New(global), suspend.NewResume(global), push.New(global))
 	addTo(root, "other", version.New(global), completion.New(global))
 	root.SetHelpCommandGroupID("other")
 	completeFlags(root)

@@ -30,19 +30,24 @@ var update = flag.Bool("update", false, "write the expected files of scenarios i
 
 // scenario is one command line against one state of a cluster: case.yaml, with stdout and stderr beside it.
 type scenario struct {
-	Command string            `json:"command"`         // after "kubectl ptah", split at spaces; 'quoted words' stay whole
-	Cluster string            `json:"cluster"`         // of testdata/clusters; without one there is no kubeconfig
-	Exit    int               `json:"exit,omitempty"`  //
-	Stdin   string            `json:"stdin,omitempty"` //
-	Env     map[string]string `json:"env,omitempty"`   //
+	Command string            `json:"command"`           // after "kubectl ptah", split at spaces; 'quoted words' stay whole
+	Cluster string            `json:"cluster"`           // of testdata/clusters; without one there is no kubeconfig
+	Becomes string            `json:"becomes,omitempty"` // cluster that comes while the command runs
+	Exit    int               `json:"exit,omitempty"`    //
+	Stdin   string            `json:"stdin,omitempty"`   //
+	Env     map[string]string `json:"env,omitempty"`     //
 	// Terminal makes all three streams a terminal of this many columns.
 	Terminal int `json:"terminal,omitempty"`
 	// Forbid names resources that the person may not touch.
 	Forbid []string `json:"forbid,omitempty"`
+	// Admin makes the person a cluster-admin.
+	Admin bool `json:"admin,omitempty"`
 	// Refuse, Bare and Unreachable are what only a stub can do: admission says no, the kinds are missing, nothing listens.
 	Refuse      string `json:"refuse,omitempty"`
 	Bare        bool   `json:"bare,omitempty"`
 	Unreachable bool   `json:"unreachable,omitempty"`
+	// After are commands that follow on the same cluster. What they print is appended to stdout, under the command.
+	After []string `json:"after,omitempty"`
 	// Program is argv[0]; kubectl-ptah if empty.
 	Program string `json:"program,omitempty"`
 }
@@ -57,6 +62,8 @@ type server interface {
 	// load replaces everything that was served before.
 	load(t *testing.T, objects []*unstructured.Unstructured, s scenario)
 	config() *rest.Config
+	// later makes one state follow another while the command runs.
+	later(t *testing.T, from, to []*unstructured.Unstructured)
 	// user is who the person is to the server; "" is whoever the config says.
 	user(s scenario) string
 }
@@ -81,7 +88,14 @@ func runScenarios(t *testing.T, against server, realServer bool) {
 		t.Run(strings.TrimPrefix(directory, "testdata/"), func(t *testing.T) {
 			s := readScenario(t, file)
 			against.load(t, readCluster(t, s.Cluster), s)
+			if s.Becomes != "" {
+				against.later(t, readCluster(t, s.Cluster), readCluster(t, s.Becomes))
+			}
 			got := s.run(t, against)
+			for _, command := range s.After {
+				next := scenario{Command: command, Cluster: s.Cluster, Env: s.Env}.run(t, against)
+				got.stdout += fmt.Sprintf("$ kubectl ptah %s\n%s%s[exit %d]\n", command, next.stdout, next.stderr, next.code)
+			}
 			if *update && !realServer {
 				write(t, filepath.Join(directory, "stdout"), got.stdout)
 				write(t, filepath.Join(directory, "stderr"), got.stderr)
@@ -131,6 +145,7 @@ func invoke(s scenario, args []string) result {
 		env[name] = value
 	}
 	global := options.New(streams, screen, func() time.Time { return now }, func(name string) string { return env[name] })
+	global.Patience = time.Hour // what a command says after a while depends on the machine
 	program := s.Program
 	if program == "" {
 		program = "/usr/local/bin/kubectl-ptah"
@@ -172,7 +187,8 @@ func (s *stubServer) load(t *testing.T, objects []*unstructured.Unstructured, c 
 	t.Helper()
 	s.current = newStub()
 	t.Cleanup(s.current.Close)
-	s.current.put(objects...)
+	s.current.put(withCRDs(t, objects, c)...)
+	s.current.admin = c.Admin
 	s.current.refuse, s.current.bare = c.Refuse, c.Bare
 	for _, resource := range c.Forbid {
 		s.current.forbid[resource] = true

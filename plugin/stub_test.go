@@ -27,28 +27,48 @@ type stub struct {
 	mu      sync.Mutex
 	objects map[string]*unstructured.Unstructured // resource/namespace/name
 	forbid  map[string]bool
+	admin   bool   // the person may do anything
 	refuse  string // what admission says to a create
 	bare    bool   // Ptah's kinds are not installed
+	// version counts changes; changed is closed at the next one; removed is what watches have to hear of; then comes with the first watch.
+	version int
+	changed chan struct{}
+	removed map[string]*unstructured.Unstructured
+	then    func()
+	// expired is how many watches are answered with "too old"; blind forbids watching.
+	expired int
+	blind   bool
+	// beforeDelete changes the world between a last look and the deletion.
+	beforeDelete func(resource, name string)
 	// requests counts what was asked.
 	requests []string
 }
 
 func newStub() *stub {
-	s := &stub{objects: map[string]*unstructured.Unstructured{}, forbid: map[string]bool{}}
+	s := &stub{objects: map[string]*unstructured.Unstructured{}, forbid: map[string]bool{}, changed: make(chan struct{}), removed: map[string]*unstructured.Unstructured{}}
 	s.Server = httptest.NewServer(s)
 	return s
 }
 
 func resourceOf(object *unstructured.Unstructured) string {
-	return strings.ToLower(object.GetKind()) + "s"
+	name := strings.ToLower(object.GetKind())
+	if strings.HasSuffix(name, "s") {
+		return name + "es"
+	}
+	return name + "s"
 }
 
 func (s *stub) put(objects ...*unstructured.Unstructured) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, object := range objects {
+		object = object.DeepCopy()
+		s.version++
+		object.SetResourceVersion(strconv.Itoa(s.version))
 		s.objects[resourceOf(object)+"/"+object.GetNamespace()+"/"+object.GetName()] = object
 	}
+	close(s.changed)
+	s.changed = make(chan struct{})
 }
 
 func (s *stub) get(resource, namespace, name string) *unstructured.Unstructured {
@@ -82,6 +102,10 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.forbid[rest[0]]:
 		status(w, http.StatusForbidden, metav1.StatusReasonForbidden, fmt.Sprintf("%s is forbidden", rest[0]), rest[0], "")
+	case r.Method == http.MethodPatch:
+		s.patch(w, r, rest[0], namespace, rest[1])
+	case r.URL.Query().Get("watch") == "true" || r.URL.Query().Get("watch") == "1":
+		s.watch(w, r, rest[0], namespace)
 	case len(rest) == 2:
 		s.one(w, rest[0], namespace, rest[1])
 	case r.Method == http.MethodPost:
@@ -127,7 +151,8 @@ func (s *stub) list(w http.ResponseWriter, r *http.Request, resource, namespace 
 		end = start + limit
 		meta["continue"] = strconv.Itoa(end)
 	}
-	kind := map[string]string{"ptahschemas": "PtahSchema", "ptahmigrations": "PtahMigration", "ptahschemaplans": "PtahSchemaPlan"}[resource]
+	kind := map[string]string{"ptahschemas": "PtahSchema", "ptahmigrations": "PtahMigration", "ptahschemaplans": "PtahSchemaPlan",
+		"ptahmigrationplans": "PtahMigrationPlan", "ptahschemaapprovals": "PtahSchemaApproval", "ptahmigrationapprovals": "PtahMigrationApproval"}[resource]
 	answer(w, http.StatusOK, map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": kind + "List", "metadata": meta, "items": append([]any{}, items[start:end]...)})
 }
 

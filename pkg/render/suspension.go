@@ -45,9 +45,9 @@ func (s *Suspension) Draw(c *Canvas) {
 	case SuspensionUnchanged:
 		state := "is not suspended"
 		if s.Action == "suspend" {
-			state = "is suspended"
+			state = "is suspended already"
 		}
-		c.println(what + " " + state + " already; nothing was changed")
+		c.println(what + " " + state + "; nothing was changed")
 	case SuspensionDryRun:
 		c.println(what + " would be " + map[string]string{"suspend": "suspended", "resume": "resumed"}[s.Action] + " (dry run by the " + s.DryRun + ")")
 	default:

@@ -41,4 +41,3 @@ func (c *Client) suspend(ctx context.Context, resource string, of metav1.Object,
 		VersionedParams(options, metav1.ParameterCodec).Body(patch).Do(ctx).Into(into)
 	return explain(err, c.host, doing, "patch", resource, namespace)
 }
-
