@@ -105,10 +105,10 @@ func (s *realServer) person(t *testing.T, name string, without []string) {
 	allowed := func(resource string) bool { return !slices.Contains(without, resource) }
 	role := &rbac.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	for _, resource := range slices.DeleteFunc(slices.Clone(plurals), func(r string) bool { return !allowed(r) }) {
-		role.Rules = append(role.Rules, rbac.PolicyRule{APIGroups: []string{v1alpha1.GroupName}, Resources: []string{resource}, Verbs: []string{"get", "list", "create"}})
+		role.Rules = append(role.Rules, rbac.PolicyRule{APIGroups: []string{v1alpha1.GroupName}, Resources: []string{resource}, Verbs: []string{"get", "list", "create", "delete"}})
 	}
 	if allowed("configmaps") {
-		role.Rules = append(role.Rules, rbac.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"}})
+		role.Rules = append(role.Rules, rbac.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "delete"}})
 	}
 	for _, rule := range grants {
 		if allowed(rule.Resources[0]) {

@@ -106,6 +106,8 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.patch(w, r, rest[0], namespace, rest[1])
 	case r.URL.Query().Get("watch") == "true" || r.URL.Query().Get("watch") == "1":
 		s.watch(w, r, rest[0], namespace)
+	case len(rest) == 2 && r.Method == http.MethodDelete:
+		s.deleteOne(w, r, rest[0], namespace, rest[1])
 	case len(rest) == 2:
 		s.one(w, rest[0], namespace, rest[1])
 	case r.Method == http.MethodPost:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/pkg/render"
@@ -49,10 +50,18 @@ func Plans(global *options.Global) Func {
 			schema = args[0]
 		}
 		return names(cmd.Context(), global, prefix, func(ctx context.Context, client *cluster.Client, query cluster.Query, add func(name, hint string)) error {
-			return client.EachSchemaPlan(ctx, query, func(p *v1alpha1.PtahSchemaPlan) error {
+			old := func(created metav1.Time) string { return render.Age(global.Clock().Sub(created.Time)) + " old" }
+			err := client.EachSchemaPlan(ctx, query, func(p *v1alpha1.PtahSchemaPlan) error {
 				if schema == "" || p.Spec.SchemaRef.Name == schema {
-					add(p.Name, p.Spec.SchemaRef.Name+", "+render.Age(global.Clock().Sub(p.CreationTimestamp.Time))+" old")
+					add(p.Name, p.Spec.SchemaRef.Name+", "+old(p.CreationTimestamp))
 				}
+				return nil
+			})
+			if err != nil || schema != "" {
+				return err
+			}
+			return client.EachMigrationPlan(ctx, query, func(p *v1alpha1.PtahMigrationPlan) error {
+				add(p.Name, "migration "+p.Spec.MigrationRef.Name+", "+old(p.CreationTimestamp))
 				return nil
 			})
 		})
@@ -63,6 +72,13 @@ func Plans(global *options.Global) Func {
 func AsFlag(offer Func) Func {
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
 		return offer(cmd, nil, prefix)
+	}
+}
+
+// StoredPlans offers the names of stored plans of both kinds as arguments.
+func StoredPlans(global *options.Global) Func {
+	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return Plans(global)(cmd, nil, prefix)
 	}
 }
 

@@ -30,6 +30,9 @@ Output formats:
     json   the stored document, byte for byte: its sha256 is the content digest
     yaml   everything that text shows, with the document inside
 
+--name shows any stored plan, of a schema or of a migration, current or not. A migration plan
+stores no SQL: its versions and checksums are shown, and json describes it.
+
 Exit code 3 says that there is no such plan: nothing is current, nothing was applied, or no
 plan of that name is stored.`,
 		Example: `  kubectl ptah plan orders -n app                        # what waits or runs now

@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/pkg/render"
@@ -57,6 +58,9 @@ func (o *planOptions) run(ctx context.Context) error {
 	client, err := o.global.Cluster()
 	if err != nil {
 		return err
+	}
+	if strings.HasPrefix(o.name, v1alpha1.MigrationPlanPrefix) {
+		return o.migrationPlan(ctx, client)
 	}
 	found, err := o.find(ctx, client)
 	if err != nil {
