@@ -45,6 +45,8 @@ const (
 	EventResultReadTimedOut EventReason = "ResultReadTimedOut"
 	// EventTargetLockReleaseOwed: Warning, PtahMigration; the database lock was not released and will be tried again.
 	EventTargetLockReleaseOwed EventReason = "TargetLockReleaseOwed"
+	// EventUnresolvedRunCleared: Warning, PtahMigration, by kubectl ptah; a person cleared the record of a run nobody accounted for.
+	EventUnresolvedRunCleared EventReason = "UnresolvedRunCleared"
 	// EventUnresolvedRunDiscarded: Warning, PtahMigration; deletion discarded the record of a run nobody accounted for.
 	EventUnresolvedRunDiscarded EventReason = "UnresolvedRunDiscarded"
 	// EventUnsupportedEngine: Warning, PtahSchema; the target's engine is not implemented, nothing will run.
