@@ -20,6 +20,8 @@ import (
 	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/approve"
 	"github.com/ptah-run/ptah/plugin/completion"
+	"github.com/ptah-run/ptah/plugin/events"
+	"github.com/ptah-run/ptah/plugin/explain"
 	"github.com/ptah-run/ptah/plugin/findstalled"
 	"github.com/ptah-run/ptah/plugin/options"
 	"github.com/ptah-run/ptah/plugin/plan"
@@ -68,7 +70,7 @@ next steps go to stderr.
 	root.CompletionOptions.DisableDefaultCmd = true
 	global.AddFlags(root.PersistentFlags())
 	root.AddGroup(&cobra.Group{ID: "look", Title: "Look:"}, &cobra.Group{ID: "act", Title: "Act:"}, &cobra.Group{ID: "other", Title: "Other:"})
-	addTo(root, "look", status.New(global), plan.New(global), wait.New(global), findstalled.New(global))
+	addTo(root, "look", status.New(global), plan.New(global), wait.New(global), events.New(global), explain.New(global), findstalled.New(global))
 	addTo(root, "look", preflight.New(global))
 	addTo(root, "act", approve.New(global), suspend.New(global), suspend.NewResume(global), push.New(global))
 	addTo(root, "other", version.New(global), completion.New(global))

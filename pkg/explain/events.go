@@ -1,0 +1,27 @@
+package explain
+
+var eventReasons = []Entry{
+	{Event, "ApplyOutcomeUnknown", "Warning on PtahSchema", "An Apply ended without proof of what it did. Only readings follow.", itself, "a reading that shows what the database is", look},
+	{Event, "ApprovalAccepted", "Normal on PtahSchema", "An authenticated approval of the current plan was accepted.", itself, "", look},
+	{Event, "ApprovalRequired", "Normal on PtahSchema", "The current plan needs an approval.", approver, "somebody approves it", approve},
+	{Event, "ApprovalRevoked", "Warning on PtahSchema", "The recorded approval became invalid before a Job was made. Nothing ran.", approver, "somebody approves the plan that is current then", plan},
+	{Event, "ApprovalStale", "Warning on PtahSchemaApproval", "The approval does not fit its plan any more.", approver, "somebody approves the current plan", plan},
+	{Event, "ArtifactVerificationRefused", "Warning on PtahSchema", "Verification refused the artifact, and there is no plan.", author, "an artifact that the policy accepts, or another policy", check},
+	{Event, "ExecutionBindingChanged", "Warning on PtahSchema and PtahMigration", "The manager, runner or executor is another build. Plans and approvals of the old one are retired.", itself, "everything is read again", look},
+	{Event, "LeaseContinuityLost", "Warning on PtahSchema", "The database's lock was not held without a gap, and the result was thrown away.", itself, "it is done again", look},
+	{Event, "MigrationJobCleanupDeferred", "Warning on PtahMigration", "The cleanup of a Job could not be scheduled. The Job keeps its own deadline.", itself, "tried again by itself", ""},
+	{Event, "MigrationRunFinished", "Normal or Warning on PtahMigration", "A run ended. Normal for Applied and UpToDate; Warning for Failed, Partial and Unknown.", itself, "", show},
+	{Event, "MigrationRunUncertain", "Warning on PtahMigration", "A run ended without establishing what it committed. A record of it stands in status.unresolvedRun.", operator, "find out what ran; a reading with nothing left to apply clears the record", clear},
+	{Event, "OperationCompleted", "Normal on PtahSchema", "The result of an operation was accepted.", nobody, "", ""},
+	{Event, "OperationFailed", "Warning on PtahSchema and PtahMigration", "An operation failed. The message has the failure code, which has an entry of its own here.", itself, "tried again by itself", events},
+	{Event, "OperationRetried", "Warning on PtahMigration", "An attempt failed, and another follows.", itself, "", events},
+	{Event, "OperationStarted", "Normal on PtahSchema and PtahMigration", "The Job of an operation was created.", nobody, "", ""},
+	{Event, "PlanStale", "Warning on PtahSchema", "The plan does not fit its inputs any more, and is made again.", itself, "a new plan, which needs its own approval", plan},
+	{Event, "ProtectedTableRefused", "Warning on PtahSchema", "The plan would change a protected table, and was not published.", author, "take the table off spec.policy.protectedTables, or the change out of the artifact", look},
+	{Event, "RealmConflict", "Warning on PtahSchema", "More than one resource claims this database, and not all declare spec.target.sharedRealm.", author, "every claimant declares it, or the others are suspended or deleted", check},
+	{Event, "ResultReadTimedOut", "Warning on PtahSchema and PtahMigration", "Reading a Pod's result took longer than it may.", itself, "tried again by itself; an Apply whose result cannot be read is uncertain", events},
+	{Event, "TargetLockReleaseOwed", "Warning on PtahMigration", "The database's lock was not released.", itself, "tried again in every pass", ""},
+	{Event, "UnresolvedRunDiscarded", "Warning on PtahMigration", "The resource was deleted, and with it the record of a run nobody accounted for. The message names what the record said: keep it.", operator, "find out what the run did to the database", events},
+	{Event, "UnsupportedEngine", "Warning on PtahSchema", "The engine of the target is not implemented. Nothing will run.", author, "set spec.target.engine to a supported engine", look},
+	{Event, "VerificationPolicyInvalidated", "Warning on PtahSchema", "The verification policy is not the one that the artifact was verified with. Artifact and plan are judged again.", itself, "the reading that follows", look},
+}

@@ -1,0 +1,37 @@
+package explain
+
+const anywhere = "in front of the message of ReconciliationFailed, and in Event OperationFailed"
+
+var failures = []Entry{
+	{Failure, "ConfigurationInvalid", anywhere, "The operation could not begin: the resource or the operator's settings make no sense together.", author, "correct what the message names", look},
+	{Failure, "RegistryUnreachable", anywhere, "The registry did not answer, its certificate is not trusted, or it speaks plain HTTP where TLS was expected.", operator, "repair the way to the registry, or set spec.desired.transport", check},
+	{Failure, "RegistryUnauthorized", anywhere, "The registry wants credentials, or does not take these.", author, "correct the Secret that spec.desired.registryAuthFrom names", check},
+	{Failure, "RegistryGrantRefused", anywhere, "The registry Secret does not allow this use of its credentials: its keys registry, allowPlainHTTP or caSHA256 are missing or say something else.", author, "write what the message names into the registry Secret", check},
+	{Failure, "ArtifactNotFound", anywhere, "The registry has no such repository, tag or digest.", author, "push the artifact, or correct spec.desired.ociRef", push},
+	{Failure, "ArtifactTypeRefused", anywhere, "The content is no artifact of this kind: a schema where migrations are wanted, or something that Ptah did not push.", author, "push it with \"kubectl ptah push\"", push},
+	{Failure, "ArtifactTooLarge", anywhere, "The artifact is over a size bound.", author, "make the artifact smaller", ""},
+	{Failure, "ArtifactInvalid", anywhere, "The content is damaged or unsafe: a digest differs, or a path leads out of the directory.", author, "push it again from the source", push},
+	{Failure, "PolicyInvalid", anywhere, "The verification policy cannot be read.", author, "correct the policy in a new immutable ConfigMap, and name it in spec", check},
+	{Failure, "PolicyRefused", anywhere, "The artifact does not satisfy the verification policy.", author, "publish an artifact that the policy accepts, or change the policy", check},
+	{Failure, "DesiredSchemaInvalid", anywhere, "The declared schema cannot be used.", author, "correct the SQL and push it again", push},
+	{Failure, "UnsupportedObject", anywhere, "Something inside the managed scope is of a kind that the engine does not model. The message names it.", author, "take it out of the scope with spec.policy.exclude, or out of the database", look},
+	{Failure, "CredentialMissing", anywhere, "The database URL is absent or empty.", author, "create the Secret and the key that the message names; tried again by itself", check},
+	{Failure, "DatabaseURLInvalid", anywhere, "The database URL does not follow the grammar. The message says which part, and never repeats it.", author, "correct the URL in its Secret", check},
+	{Failure, "DatabaseUnreachable", anywhere, "No connection within spec.execution.connectTimeout: nothing listens, or the network does not let the Pod through.", operator, "check the host and port of the URL, network policies and firewalls; tried again by itself", check},
+	{Failure, "DatabaseAuthenticationFailed", anywhere, "The server does not take this user or password.", author, "correct the URL in its Secret, or the role in the database", check},
+	{Failure, "DatabaseTLSFailed", anywhere, "TLS was demanded and refused, or the server's certificate is not trusted.", operator, "correct sslmode and certificates", check},
+	{Failure, "DatabasePermissionDenied", anywhere, "The role lacks a privilege. The message names the object and the privilege.", operator, "grant it to the role of the URL", look},
+	{Failure, "TargetChanged", anywhere, "The URL leads to another database than the one that was read before.", itself, "everything is read again; if it was not meant, correct the URL", look},
+	{Failure, "NondeterministicPlan", anywhere, "Two plans of one and the same state differ. Nothing is published.", operator, "report it: it is a defect, or something changes the database all the time", events},
+	{Failure, "PlanTooLarge", anywhere, "The plan has more than 8 MiB.", author, "change less at once, or load what is large by a migration", look},
+	{Failure, "ProtectedTable", anywhere, "The plan would change a table that spec.policy.protectedTables lists.", author, "take the table off the list, take the change out of the artifact, or make it by a migration", look},
+	{Failure, "StalePlan", anywhere, "The database moved since the plan was made. Nothing was executed.", itself, "a new plan is made, and needs its own approval", plan},
+	{Failure, "PlanDamaged", anywhere, "A stored chunk or the plan as a whole does not have the digest that the plan object names: it was altered, damaged or deleted.", operator, "find out who wrote to the chunk ConfigMaps; the next reading makes the plan again. Nothing damaged is ever run", plan},
+	{Failure, "LockTimeout", anywhere, "The database's lock was not obtained in time: a session holds a conflicting one.", operator, "end the session that holds it, or raise spec.policy.lockTimeout; tried again by itself", look},
+	{Failure, "LockUnverified", anywhere, "The lock does not hold, because a pooler stands between the Pod and the server.", operator, "give Ptah a URL that leads to the server directly, or a session pool", look},
+	{Failure, "StatementFailed", anywhere, "The server refused a statement. The message names its number, object and SQLSTATE.", operator, "put right what the server objects to; a reading shows what was applied", look},
+	{Failure, "DeadlineExceeded", anywhere, "spec.execution.activeDeadlineSeconds passed, or the Pod started too late to begin.", operator, "raise the deadline, or find out what was slow", events},
+	{Failure, "Cancelled", anywhere, "The Pod was stopped from outside: an eviction, a drain, a deletion.", itself, "tried again by itself", events},
+	{Failure, "OutputInvalid", anywhere, "The engine printed something that is not its contract.", operator, "use an executor image of this release; otherwise report it", events},
+	{Failure, "Internal", anywhere, "A defect of Ptah.", operator, "report it with a support bundle", "kubectl ptah support-bundle NAME -n NAMESPACE"},
+}
