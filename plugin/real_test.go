@@ -84,6 +84,9 @@ func (s *realServer) prepare(t *testing.T) {
 func (s *realServer) config() *rest.Config { return s.rest }
 
 func (s *realServer) user(c scenario) string {
+	if c.Admin {
+		return ""
+	}
 	if len(c.Forbid) == 0 {
 		return "alice"
 	}
@@ -150,6 +153,7 @@ func (s *realServer) load(t *testing.T, objects []*unstructured.Unstructured, c 
 		_, err := s.store.Delete(ctx, prefix, clientv3.WithPrefix())
 		require.NoError(t, err)
 	}
+	objects = s.stampCRDs(t, objects, c)
 	for _, object := range objects {
 		data, err := json.Marshal(object.Object)
 		require.NoError(t, err)
@@ -159,7 +163,7 @@ func (s *realServer) load(t *testing.T, objects []*unstructured.Unstructured, c 
 	s.mu.Lock()
 	s.objects = objects
 	s.mu.Unlock()
-	if user := s.user(c); user != "alice" && !s.exists(t, user) {
+	if user := s.user(c); user != "" && user != "alice" && !s.exists(t, user) {
 		s.person(t, user, c.Forbid)
 	}
 }

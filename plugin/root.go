@@ -28,6 +28,7 @@ import (
 	"github.com/ptah-run/ptah/plugin/preflight"
 	"github.com/ptah-run/ptah/plugin/push"
 	"github.com/ptah-run/ptah/plugin/status"
+	"github.com/ptah-run/ptah/plugin/supportbundle"
 	"github.com/ptah-run/ptah/plugin/suspend"
 	"github.com/ptah-run/ptah/plugin/version"
 	"github.com/ptah-run/ptah/plugin/wait"
@@ -71,7 +72,7 @@ next steps go to stderr.
 	global.AddFlags(root.PersistentFlags())
 	root.AddGroup(&cobra.Group{ID: "look", Title: "Look:"}, &cobra.Group{ID: "act", Title: "Act:"}, &cobra.Group{ID: "other", Title: "Other:"})
 	addTo(root, "look", status.New(global), plan.New(global), wait.New(global), events.New(global), explain.New(global), findstalled.New(global))
-	addTo(root, "look", preflight.New(global))
+	addTo(root, "look", preflight.New(global), supportbundle.New(global))
 	addTo(root, "act", approve.New(global), suspend.New(global), suspend.NewResume(global), push.New(global))
 	addTo(root, "other", version.New(global), completion.New(global))
 	root.SetHelpCommandGroupID("other")

@@ -50,6 +50,8 @@ type scenario struct {
 	After []string `json:"after,omitempty"`
 	// Program is argv[0]; kubectl-ptah if empty.
 	Program string `json:"program,omitempty"`
+	// dir is where the scenario may write; commands and expectations call it $DIR.
+	dir string
 }
 
 // stubOnly says that a real server cannot play the scenario.
@@ -87,15 +89,17 @@ func runScenarios(t *testing.T, against server, realServer bool) {
 		}
 		t.Run(strings.TrimPrefix(directory, "testdata/"), func(t *testing.T) {
 			s := readScenario(t, file)
+			s.dir = t.TempDir()
 			against.load(t, readCluster(t, s.Cluster), s)
 			if s.Becomes != "" {
 				against.later(t, readCluster(t, s.Cluster), readCluster(t, s.Becomes))
 			}
 			got := s.run(t, against)
 			for _, command := range s.After {
-				next := scenario{Command: command, Cluster: s.Cluster, Env: s.Env}.run(t, against)
+				next := scenario{Command: command, Cluster: s.Cluster, Env: s.Env, dir: s.dir}.run(t, against)
 				got.stdout += fmt.Sprintf("$ kubectl ptah %s\n%s%s[exit %d]\n", command, next.stdout, next.stderr, next.code)
 			}
+			got.stdout, got.stderr = strings.ReplaceAll(got.stdout, s.dir, "$DIR"), strings.ReplaceAll(got.stderr, s.dir, "$DIR")
 			if *update && !realServer {
 				write(t, filepath.Join(directory, "stdout"), got.stdout)
 				write(t, filepath.Join(directory, "stderr"), got.stderr)
@@ -114,11 +118,17 @@ type result struct {
 
 func (s scenario) run(t *testing.T, against server) result {
 	t.Helper()
+	if s.dir != "" {
+		s.Command = strings.ReplaceAll(s.Command, "$DIR", s.dir)
+	}
 	kubeconfig := "testdata/no-kubeconfig"
 	if s.Cluster != "" {
 		kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 		writeKubeconfig(t, kubeconfig, against.config())
 	}
+	// {dir} is a directory of this run, for commands that write files.
+	dir := t.TempDir()
+	s.Command = strings.ReplaceAll(s.Command, "{dir}", dir)
 	args := append(words(s.Command), "--kubeconfig", kubeconfig)
 	if user := against.user(s); user != "" {
 		args = append(args, "--as", user)
@@ -133,7 +143,9 @@ func (s scenario) run(t *testing.T, against server) result {
 		}
 		args = slices.Concat(request, flags, typed)
 	}
-	return invoke(s, args)
+	got := invoke(s, args)
+	got.stdout, got.stderr = strings.ReplaceAll(got.stdout, dir, "{dir}"), strings.ReplaceAll(got.stderr, dir, "{dir}")
+	return got
 }
 
 func invoke(s scenario, args []string) result {

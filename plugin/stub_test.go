@@ -28,6 +28,7 @@ type stub struct {
 	objects map[string]*unstructured.Unstructured // resource/namespace/name
 	forbid  map[string]bool
 	admin   bool   // the person may do anything
+	logs    string // what every container has written
 	refuse  string // what admission says to a create
 	bare    bool   // Ptah's kinds are not installed
 	// version counts changes; changed is closed at the next one; removed is what watches have to hear of; then comes with the first watch.
@@ -102,6 +103,10 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.forbid[rest[0]]:
 		status(w, http.StatusForbidden, metav1.StatusReasonForbidden, fmt.Sprintf("%s is forbidden", rest[0]), rest[0], "")
+	case len(rest) == 3 && rest[2] == "log":
+		s.log(w, rest[1])
+	case rest[0] == "selfsubjectaccessreviews":
+		s.review(w, r)
 	case r.Method == http.MethodPatch:
 		s.patch(w, r, rest[0], namespace, rest[1])
 	case r.URL.Query().Get("watch") == "true" || r.URL.Query().Get("watch") == "1":

@@ -66,6 +66,7 @@ func (r Release) singletons() []singleton {
 // judgeSingletons compares what both admission configurations pin with what the candidate would write.
 func judgeSingletons(r Release) Finding {
 	d := &doubt{}
+	fix := offline
 	said := map[string][]string{} // by what is wrong: which of the two
 	for _, s := range r.singletons() {
 		switch s.known.State {
@@ -73,8 +74,10 @@ func judgeSingletons(r Release) Finding {
 			d.dark(fmt.Sprintf("%s %s: %s", s.kind, v1alpha1.AdmissionConfigurationName, s.known.why()))
 		case Absent:
 			d.wrong(fmt.Sprintf("%s %s is missing, and its peer exists", s.kind, v1alpha1.AdmissionConfigurationName))
+			fix = "restore it from the installed release: helm upgrade with the installed chart version and its values"
 		default:
 			for _, text := range r.disagreements(s.known.Value) {
+				fix = offline
 				said[text] = append(said[text], s.kind)
 			}
 		}
@@ -91,7 +94,7 @@ func judgeSingletons(r Release) Finding {
 	if r.Purpose != Uninstall {
 		good += fmt.Sprintf(", coordination %s, election %s: matches", c.CoordinationNamespace(), onOff(c.Values.LeaderElection))
 	}
-	return d.finding(offline, "ask somebody who may read them", good)
+	return d.finding(fix, "ask somebody who may read them", good)
 }
 
 // disagreements says where one configuration's annotations are not the candidate's.

@@ -30,13 +30,16 @@ func standIn() v1alpha1.ExecutionIdentity {
 }
 
 // drafts are the Jobs of the operations that ask the namespace for most: the one that only speaks to the registry, and the one that opens the
-// database.
+// database. There are none for an engine that is not implemented.
 func (r Resource) drafts() ([]*batchv1.Job, error) {
 	resolved := r.Source.OCIRef
 	if name, _, pinned := strings.Cut(resolved, "@"); !pinned {
 		resolved = name + "@" + digest.Bytes(nil)
 	}
-	engine, _ := realm.NormaliseEngine(r.Target.Engine)
+	engine, ok := realm.NormaliseEngine(r.Target.Engine)
+	if !ok {
+		return nil, nil
+	}
 	source := &podspec.Source{Requested: r.Source.OCIRef, Resolved: resolved, Auth: r.Source.RegistryAuthFrom, Transport: r.Source.Transport}
 	open := intent.Plan
 	if r.Family == podspec.Migration {
@@ -70,6 +73,13 @@ func (r Resource) drafts() ([]*batchv1.Job, error) {
 		jobs = append(jobs, job)
 	}
 	return jobs, nil
+}
+
+func noPods(err error) Finding {
+	if err != nil {
+		return unknown("correct the resource first", err.Error())
+	}
+	return pass("no Pod is made for an engine that is not implemented")
 }
 
 func (r Resource) accountName() string { return orElse(r.Execution.ServiceAccountName, "default") }
@@ -117,8 +127,8 @@ func judgePodLimits(r Resource) Finding {
 		return unknown("ask somebody who may read them", "LimitRanges in namespace "+r.Namespace+": "+r.LimitRanges.why())
 	}
 	jobs, err := r.drafts()
-	if err != nil {
-		return unknown("correct the resource first", err.Error())
+	if err != nil || len(jobs) == 0 {
+		return noPods(err)
 	}
 	var bad []string
 	for _, job := range jobs {
@@ -164,8 +174,8 @@ func judgePodQuota(r Resource) Finding {
 		return unknown("ask somebody who may read them", "LimitRanges in namespace "+r.Namespace+", which fill in what Pods leave out: "+r.LimitRanges.why())
 	}
 	jobs, err := r.drafts()
-	if err != nil {
-		return unknown("correct the resource first", err.Error())
+	if err != nil || len(jobs) == 0 {
+		return noPods(err)
 	}
 	var findings []Finding
 	for _, job := range jobs {
@@ -208,8 +218,8 @@ func judgePodSecurity(r Resource) Finding {
 		return pass("namespace " + r.Namespace + " enforces no level")
 	}
 	jobs, err := r.drafts()
-	if err != nil {
-		return unknown("correct the resource first", err.Error())
+	if err != nil || len(jobs) == 0 {
+		return noPods(err)
 	}
 	for _, job := range jobs {
 		if bad := unrestricted(job.Spec.Template.Spec); len(bad) > 0 {

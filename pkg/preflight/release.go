@@ -135,7 +135,7 @@ func Notes(r Release) []string {
 		return []string{helm}
 	case Upgrade:
 		notes := []string{helm}
-		if sequence, known := r.active(); known && sequence != r.Candidate.Chart.Sequence {
+		if sequence, known := r.active(); known && sequence < r.Candidate.Chart.Sequence {
 			notes = append(notes, "this upgrade moves the release to a new sequence: helm upgrade needs --force-conflicts")
 		}
 		return append(notes, "grants from an external authorizer are no Kubernetes RBAC and were not looked for")

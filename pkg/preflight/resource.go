@@ -156,21 +156,26 @@ func (r Resource) SecretNames() []string {
 func judgeSecrets(r Resource) Finding {
 	d := &doubt{}
 	var good []string
+	uses := map[string][]string{}
 	for _, w := range r.secretsWanted() {
-		known := r.Secrets[w.secret]
-		where := fmt.Sprintf("%s/%s", r.Namespace, w.secret)
-		switch {
-		case known.State == Unknown:
-			d.dark(fmt.Sprintf("%s: Secret %s: %s", w.what, where, known.why()))
-		case known.State == Absent:
-			d.wrong(fmt.Sprintf("%s: Secret %s does not exist", w.what, where))
-		case !w.satisfied(known.Value.Keys):
-			d.wrong(fmt.Sprintf("%s: Secret %s has no key %s; it has %s", w.what, where, w.keys(), keyWords(known.Value.Keys)))
+		uses[w.secret] = append(uses[w.secret], w.what)
+	}
+	for _, name := range r.SecretNames() {
+		secret := fmt.Sprintf("Secret %s/%s", r.Namespace, name)
+		switch known := r.Secrets[name]; known.State {
+		case Unknown:
+			d.dark(fmt.Sprintf("%s: %s: %s", join(uses[name]), secret, known.why()))
+		case Absent:
+			d.wrong(fmt.Sprintf("%s: %s does not exist", join(uses[name]), secret))
 		default:
-			good = append(good, w.what)
+			for _, w := range r.secretsWanted() {
+				if w.secret == name && !w.satisfied(known.Value.Keys) {
+					d.wrong(fmt.Sprintf("%s: %s has no key %s; it has %s", w.what, secret, w.keys(), keyWords(known.Value.Keys)))
+				}
+			}
+			good = append(good, uses[name]...)
 		}
 	}
-	d.unseen = compact(d.unseen)
 	return d.finding("create the Secret, or name the right key in the spec", "ask somebody who may read Secrets in "+r.Namespace, join(good)+": there")
 }
 

@@ -120,6 +120,13 @@ func (g *Global) AddOutput(flags *pflag.FlagSet, allowed ...render.FormatKind) *
 	return output
 }
 
+// AddFormat is AddOutput for a verb whose -o says where to write a file.
+func (g *Global) AddFormat(flags *pflag.FlagSet, allowed ...render.FormatKind) *Output {
+	output := &Output{allowed: allowed, global: g}
+	flags.StringVar(&output.value, "format", "", "Format of the answer: "+render.FormatList(allowed)+" (default text)")
+	return output
+}
+
 // Allowed lists the formats, for completion.
 func (o *Output) Allowed() []render.FormatKind { return o.allowed }
 

@@ -1,0 +1,147 @@
+package supportbundle
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ptah-run/ptah/pkg/target"
+)
+
+// Removed stands where a value was left out because of where it stood.
+const Removed = "[removed]"
+
+// maxLearned bounds the secrets that are looked for everywhere, and with them the work.
+const maxLearned = 128
+
+// Secret-looking things. What is matched too much costs a reader a word; what is matched too little costs a password.
+var (
+	address    = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>` + "`" + `]+`)
+	assignment = regexp.MustCompile(`(?i)([\w.-]*(?:passw(?:or)?d|pwd|passphrase|token|secret|api[_-]?key|credential|authorization|private[_-]?key)[\w.-]*\\*["']?\s*[:=]\s*)(\\*"(?:[^"\\]|\\[^"])*\\*"|'[^']*'|[^\s,;&"'{}\[\]]+)`)
+	bearer     = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}`)
+	webToken   = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?`)
+	privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`)
+	wellKnown  = regexp.MustCompile(`\b(AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abprs]-[A-Za-z0-9-]{10,})`)
+	// credentialKey is a field or variable whose whole value is a credential.
+	credentialKey = regexp.MustCompile(`(?i)(passw(or)?d|pwd|passphrase|token|secret|api_?key|credentials?|authorization|private_?key|database_?url|dsn)$`)
+)
+
+// redactor takes out of text what looks like a credential, and what was seen as one anywhere else.
+type redactor struct{ learned []string }
+
+// learn notes the credentials that a text shows, so that they are found again where they stand alone.
+func (r *redactor) learn(text string) {
+	for _, found := range address.FindAllString(text, -1) {
+		if credentials(found) != "" {
+			r.remember(found)
+		}
+	}
+	for _, found := range assignment.FindAllStringSubmatch(text, -1) {
+		if value := strings.Trim(found[2], `\"'`); telling(value) {
+			r.remember(value)
+		}
+	}
+}
+
+// remember takes a secret as such.
+func (r *redactor) remember(secret string) {
+	if len(r.learned) < maxLearned && !slices.Contains(r.learned, secret) {
+		r.learned = append(r.learned, secret)
+	}
+}
+
+// telling reports a value that is worth looking for elsewhere: words of a sentence are not.
+func telling(value string) bool {
+	return len(value) >= 6 && strings.Trim(strings.ToLower(value), "abcdefghijklmnopqrstuvwxyz-_./") != ""
+}
+
+// credentials is the part of an address before its host, "" where it has none. The @ of an image's digest ends no credentials.
+func credentials(text string) string {
+	_, rest, _ := strings.Cut(text, "://")
+	for i := len(rest) - 1; i >= 0; i-- {
+		if rest[i] == '@' && !strings.HasPrefix(rest[i+1:], "sha256:") {
+			return rest[:i]
+		}
+	}
+	return ""
+}
+
+// text redacts one text.
+func (r *redactor) text(text string) string {
+	if text == "" {
+		return text
+	}
+	text = privateKey.ReplaceAllString(text, target.Redacted)
+	text = address.ReplaceAllStringFunc(text, func(found string) string {
+		secret := credentials(found)
+		if secret == "" {
+			return found
+		}
+		return strings.Replace(found, "://"+secret+"@", "://"+target.Redacted+"@", 1)
+	})
+	text = assignment.ReplaceAllString(text, "${1}"+target.Redacted)
+	text = bearer.ReplaceAllString(text, "${1} "+target.Redacted)
+	text = webToken.ReplaceAllString(text, target.Redacted)
+	text = wellKnown.ReplaceAllString(text, target.Redacted)
+	return target.Redact(text, r.learned...)
+}
+
+// keptAnnotations are those that Ptah, Helm and Kubernetes write. Any other may hold anything, and is left out.
+var keptAnnotations = []string{"operator.ptah.run/", "meta.helm.sh/", "helm.sh/", "deployment.kubernetes.io/", "batch.kubernetes.io/", "kubectl.kubernetes.io/default-container", "cluster-autoscaler.kubernetes.io/"}
+
+// clean goes over a decoded object. With look it only learns; without, it returns the object as it may leave the cluster.
+func (r *redactor) clean(value any, path []string, look bool) any {
+	switch v := value.(type) {
+	case map[string]any:
+		return r.object(v, path, look)
+	case []any:
+		out := make([]any, len(v))
+		for i, item := range v {
+			out[i] = r.clean(item, path, look)
+		}
+		return out
+	case string:
+		if look {
+			r.learn(v)
+			return v
+		}
+		return r.text(v)
+	default:
+		return value
+	}
+}
+
+func (r *redactor) object(v map[string]any, path []string, look bool) any {
+	out := make(map[string]any, len(v))
+	for key, item := range v {
+		under := append(path[:len(path):len(path)], key)
+		text, isText := item.(string)
+		switch {
+		case key == "managedFields":
+			continue
+		case last(path) == "annotations" && !slices.ContainsFunc(keptAnnotations, func(kept string) bool { return strings.HasPrefix(key, kept) }),
+			isText && key == "value" && last(path) == "env" && v["name"] != "PTAH_INTENT",
+			isText && credentialKey.MatchString(key):
+			name, _ := v["name"].(string)
+			if look && isText {
+				r.learn(text)
+				if (credentialKey.MatchString(key) || credentialKey.MatchString(name)) && len(text) >= 4 {
+					r.remember(text)
+				}
+			}
+			out[key] = Removed
+		case key == "caBundle" && isText:
+			out[key] = Removed
+		default:
+			out[key] = r.clean(item, under, look)
+		}
+	}
+	return out
+}
+
+func last(path []string) string {
+	if len(path) == 0 {
+		return ""
+	}
+	return path[len(path)-1]
+}

@@ -1,0 +1,164 @@
+package supportbundle
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"io"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+const secret = "s3cr3t-Canary@9"
+
+func TestText(t *testing.T) {
+	escaped := url.QueryEscape(secret)
+	cases := map[string]struct{ text, want string }{
+		"nothing to hide":       {"reading Secret app/orders: not found", "reading Secret app/orders: not found"},
+		"image":                 {"oci://registry.example:5000/app/orders@sha256:0a", "oci://registry.example:5000/app/orders@sha256:0a"},
+		"database URL":          {"dial postgres://orders:" + escaped + "@db.example:5432/orders?sslmode=require failed", "dial postgres://[redacted]@db.example:5432/orders?sslmode=require failed"},
+		"raw @ in the password": {"postgres://orders:a@b@db/x", "postgres://[redacted]@db/x"},
+		"token as user":         {"https://abcdef@git.example/x", "https://[redacted]@git.example/x"},
+		"URL with an image too": {"oci://u:pppppp@r/x@sha256:0a", "oci://[redacted]@r/x@sha256:0a"},
+		"parameter":             {"postgres://db/x?password=hunter2&sslmode=off", "postgres://db/x?password=[redacted]&sslmode=off"},
+		"words":                 {"host=db password='hun ter2' user=orders", "host=db password=[redacted] user=orders"},
+		"JSON log":              {`{"msg":"x","password":"hunter2"}`, `{"msg":"x","password":[redacted]}`},
+		"JSON in JSON":          {`{\"password\":\"hunter2\",\"a\":1}`, `{\"password\":[redacted],\"a\":1}`},
+		"header":                {"Authorization: Bearer abcdefgh12345678", "Authorization: [redacted] abcdefgh12345678"},
+		"bearer alone":          {"sent Bearer abcdefgh12345678 on", "sent Bearer [redacted] on"},
+		"web token":             {"got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln back", "got [redacted] back"},
+		"private key":           {"-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY----- rest", "[redacted] rest"},
+		"cut private key":       {"-----BEGIN PRIVATE KEY-----\nMII", "[redacted]"},
+		"cloud key":             {"key AKIAABCDEFGHIJKLMNOP", "key [redacted]"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := (&redactor{}).text(tc.text)
+			if name == "header" { // either of the two rules may win; the value is gone
+				assert.NotContains(t, (&redactor{}).text("Authorization=abcdefgh12345678"), "abcdefgh")
+				return
+			}
+			assert.Equal(t, tc.want, got)
+		})
+	}
+}
+
+// everywhere is a cluster that has the password in many places and spellings.
+func everywhere() []Part {
+	escaped := url.QueryEscape(secret)
+	return []Part{
+		{Path: "resources/ptahschemas.json", Document: map[string]any{"items": []any{map[string]any{
+			"metadata": map[string]any{
+				"name":          "orders",
+				"managedFields": []any{map[string]any{"manager": secret}},
+				"annotations": map[string]any{
+					"kubectl.kubernetes.io/last-applied-configuration": `{"url":"postgres://orders:` + escaped + `@db/orders"}`,
+					"team.example/note":          "password is " + secret,
+					"operator.ptah.run/resource": "kept",
+				},
+			},
+			"status": map[string]any{"conditions": []any{map[string]any{"message": "login with " + secret + " failed"}, map[string]any{"message": "postgres://orders:" + escaped + "@db/orders refused"}}},
+		}}}},
+		{Path: "resources/pods.json", Document: map[string]any{"items": []any{map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
+			"args": []any{"--dsn=postgres://orders:" + escaped + "@db/orders"},
+			"env": []any{
+				map[string]any{"name": "DB_PASSWORD", "value": secret}, map[string]any{"name": "PLAIN", "value": "harmless"},
+				map[string]any{"name": "FROM", "valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": "orders-database", "key": "url"}}},
+			},
+		}}}}}}},
+		{Path: "operator/logs/a.log", Text: "line one " + secret + "\nbase64 " + base64.StdEncoding.EncodeToString([]byte(secret)) + "\nescaped " + escaped + "\n{\"password\":\"" + secret + "\"}\n"},
+	}
+}
+
+func TestSealTakesAPasswordOutOfEverything(t *testing.T) {
+	manifest, data, err := Seal(Manifest{CreatedAt: time.Unix(0, 0), Unread: []Gap{{What: "x", Why: "dial " + secret}}}, everywhere())
+	require.NoError(t, err)
+	files := unpack(t, data)
+	require.Len(t, files, len(manifest.Files)+2)
+	for name, text := range files {
+		for _, spelling := range []string{secret, url.QueryEscape(secret), base64.StdEncoding.EncodeToString([]byte(secret)), "harmless"} {
+			assert.NotContains(t, text, spelling, name)
+		}
+	}
+	pods := files["ptah-support/resources/pods.json"]
+	assert.Contains(t, pods, `"orders-database"`, "a selector is not a secret")
+	assert.Contains(t, files["ptah-support/resources/ptahschemas.json"], `"operator.ptah.run/resource": "kept"`)
+	assert.Contains(t, files["ptah-support/operator/logs/a.log"], "line one [redacted]")
+}
+
+func TestSealIsDeterministic(t *testing.T) {
+	parts := everywhere()
+	_, first, err := Seal(Manifest{CreatedAt: time.Unix(7, 0)}, parts)
+	require.NoError(t, err)
+	parts[0], parts[2] = parts[2], parts[0]
+	_, second, err := Seal(Manifest{CreatedAt: time.Unix(7, 0)}, parts)
+	require.NoError(t, err)
+	assert.Equal(t, first, second)
+}
+
+func TestTheManifestIsFirstAndKnowsEveryFile(t *testing.T) {
+	_, data, err := Seal(Manifest{Kind: "SupportBundle", CreatedAt: time.Unix(7, 0)}, everywhere())
+	require.NoError(t, err)
+	compressed, err := gzip.NewReader(bytes.NewReader(data))
+	require.NoError(t, err)
+	header, err := tar.NewReader(compressed).Next()
+	require.NoError(t, err)
+	assert.Equal(t, "ptah-support/manifest.json", header.Name)
+	var manifest Manifest
+	require.NoError(t, json.Unmarshal([]byte(unpack(t, data)[header.Name]), &manifest))
+	for _, file := range manifest.Files {
+		assert.Len(t, unpack(t, data)["ptah-support/"+file.Path], file.Size)
+	}
+}
+
+// Whatever the password is, a URL that shows it once gives it away everywhere.
+func TestALearnedPasswordIsNowhere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		password := rapid.StringMatching(`[A-Za-z0-9!$*+~^.@:%#-]{6,24}`).Draw(t, "password")
+		where := rapid.SampledFrom([]string{"status", "note", "log"}).Draw(t, "where")
+		parts := []Part{
+			{Path: "a.json", Document: map[string]any{"spec": map[string]any{"url": "postgres://user:" + url.QueryEscape(password) + "@host.example/db"}}},
+			{Path: "b.log", Text: where + " " + password + " end"},
+		}
+		_, data, err := Seal(Manifest{CreatedAt: time.Unix(0, 0)}, parts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range unpackAny(data) {
+			if strings.HasSuffix(name, "b.log") && strings.Contains(text, password) {
+				t.Fatalf("%s: %q", name, text)
+			}
+		}
+	})
+}
+
+func unpack(t *testing.T, data []byte) map[string]string {
+	t.Helper()
+	files := unpackAny(data)
+	require.NotEmpty(t, files)
+	return files
+}
+
+func unpackAny(data []byte) map[string]string {
+	compressed, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil
+	}
+	archive, files := tar.NewReader(compressed), map[string]string{}
+	for {
+		header, err := archive.Next()
+		if err != nil {
+			return files
+		}
+		text, _ := io.ReadAll(archive)
+		files[header.Name] = string(text)
+	}
+}
