@@ -20,16 +20,20 @@ import (
 	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/approve"
 	"github.com/ptah-run/ptah/plugin/completion"
+	"github.com/ptah-run/ptah/plugin/diff"
 	"github.com/ptah-run/ptah/plugin/events"
 	"github.com/ptah-run/ptah/plugin/explain"
+	"github.com/ptah-run/ptah/plugin/export"
 	"github.com/ptah-run/ptah/plugin/findstalled"
 	"github.com/ptah-run/ptah/plugin/options"
 	"github.com/ptah-run/ptah/plugin/plan"
 	"github.com/ptah-run/ptah/plugin/preflight"
+	"github.com/ptah-run/ptah/plugin/prune"
 	"github.com/ptah-run/ptah/plugin/push"
 	"github.com/ptah-run/ptah/plugin/status"
 	"github.com/ptah-run/ptah/plugin/supportbundle"
 	"github.com/ptah-run/ptah/plugin/suspend"
+	"github.com/ptah-run/ptah/plugin/verify"
 	"github.com/ptah-run/ptah/plugin/version"
 	"github.com/ptah-run/ptah/plugin/wait"
 )
@@ -71,9 +75,9 @@ next steps go to stderr.
 	root.CompletionOptions.DisableDefaultCmd = true
 	global.AddFlags(root.PersistentFlags())
 	root.AddGroup(&cobra.Group{ID: "look", Title: "Look:"}, &cobra.Group{ID: "act", Title: "Act:"}, &cobra.Group{ID: "other", Title: "Other:"})
-	addTo(root, "look", status.New(global), plan.New(global), wait.New(global), events.New(global), explain.New(global), findstalled.New(global))
+	addTo(root, "look", status.New(global), plan.New(global), diff.New(global), wait.New(global), events.New(global), explain.New(global), findstalled.New(global))
 	addTo(root, "look", preflight.New(global), supportbundle.New(global))
-	addTo(root, "act", approve.New(global), suspend.New(global), suspend.NewResume(global), push.New(global))
+	addTo(root, "act", approve.New(global), suspend.New(global), suspend.NewResume(global), export.New(global), verify.New(global), prune.New(global), push.New(global))
 	addTo(root, "other", version.New(global), completion.New(global))
 	root.SetHelpCommandGroupID("other")
 	completeFlags(root)

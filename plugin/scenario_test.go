@@ -50,7 +50,7 @@ type scenario struct {
 	After []string `json:"after,omitempty"`
 	// Program is argv[0]; kubectl-ptah if empty.
 	Program string `json:"program,omitempty"`
-	// dir is where the scenario may write; commands and expectations call it $DIR.
+	// dir is where the scenario may write, the commands that follow included.
 	dir string
 }
 
@@ -99,7 +99,6 @@ func runScenarios(t *testing.T, against server, realServer bool) {
 				next := scenario{Command: command, Cluster: s.Cluster, Env: s.Env, dir: s.dir}.run(t, against)
 				got.stdout += fmt.Sprintf("$ kubectl ptah %s\n%s%s[exit %d]\n", command, next.stdout, next.stderr, next.code)
 			}
-			got.stdout, got.stderr = strings.ReplaceAll(got.stdout, s.dir, "$DIR"), strings.ReplaceAll(got.stderr, s.dir, "$DIR")
 			if *update && !realServer {
 				write(t, filepath.Join(directory, "stdout"), got.stdout)
 				write(t, filepath.Join(directory, "stderr"), got.stderr)
@@ -118,17 +117,16 @@ type result struct {
 
 func (s scenario) run(t *testing.T, against server) result {
 	t.Helper()
-	if s.dir != "" {
-		s.Command = strings.ReplaceAll(s.Command, "$DIR", s.dir)
-	}
 	kubeconfig := "testdata/no-kubeconfig"
 	if s.Cluster != "" {
 		kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 		writeKubeconfig(t, kubeconfig, against.config())
 	}
 	// {dir} is a directory of this run, for commands that write files.
-	dir := t.TempDir()
-	s.Command = strings.ReplaceAll(s.Command, "{dir}", dir)
+	if s.dir == "" {
+		s.dir = t.TempDir()
+	}
+	s.Command = strings.ReplaceAll(s.Command, "{dir}", s.dir)
 	args := append(words(s.Command), "--kubeconfig", kubeconfig)
 	if user := against.user(s); user != "" {
 		args = append(args, "--as", user)
@@ -144,7 +142,7 @@ func (s scenario) run(t *testing.T, against server) result {
 		args = slices.Concat(request, flags, typed)
 	}
 	got := invoke(s, args)
-	got.stdout, got.stderr = strings.ReplaceAll(got.stdout, dir, "{dir}"), strings.ReplaceAll(got.stderr, dir, "{dir}")
+	got.stdout, got.stderr = strings.ReplaceAll(got.stdout, s.dir, "{dir}"), strings.ReplaceAll(got.stderr, s.dir, "{dir}")
 	return got
 }
 

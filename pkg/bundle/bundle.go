@@ -100,7 +100,7 @@ type Plan struct {
 // dir is where a plan's files are.
 func dir(namespace, name string) string { return plansDir + namespace + "/" + name + "/" }
 
-// canonical rewrites an object as the API server sent it: fields in order, without the record of who managed which field, and with every
+// canonical rewrites an object as the API server sent it: fields in order, without what is the business of that server alone, and with every
 // other field, known to this program or not.
 func canonical(object []byte) (json.RawMessage, error) {
 	fields, err := decodeAny(object)
@@ -113,6 +113,7 @@ func canonical(object []byte) (json.RawMessage, error) {
 	}
 	if metadata, ok := root["metadata"].(map[string]any); ok {
 		delete(metadata, "managedFields")
+		delete(metadata, "resourceVersion") // means something to one cluster's store only
 	}
 	return encode(root)
 }

@@ -197,6 +197,9 @@ func (p *Prune) Draw(c *Canvas) {
 	if len(p.Plans)+len(p.Orphans) > 0 {
 		c.println(p.summary())
 	}
+	if b := p.Bundle; b != nil {
+		c.println(fmt.Sprintf("%d %s exported to %s first, bundle %s", b.Plans, plural(b.Plans, "plan"), Printable(b.Path), b.Digest))
+	}
 }
 
 func (p *Prune) drawTable(c *Canvas) {

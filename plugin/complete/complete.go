@@ -82,6 +82,13 @@ func StoredPlans(global *options.Global) Func {
 	}
 }
 
+// AsFlag completes a flag's value as if it were the first argument.
+func AsFlag(offer Func) Func {
+	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
+		return offer(cmd, nil, prefix)
+	}
+}
+
 // Formats offers the output formats of a verb.
 func Formats(output *options.Output) Func {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

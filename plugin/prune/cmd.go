@@ -58,7 +58,7 @@ If a list that pins depend on cannot be read, nothing that it could pin is delet
 	flags.StringVar(&o.migration, "migration", "", "Only plans of this migration")
 	flags.Var(&o.olderThan, "older-than", "Keep plans that are younger, such as 30d, 2w or 12h")
 	flags.IntVar(&o.keep, "keep", 0, "Keep so many of each owner's plans that nothing pins, the newest")
-	//EXPORT flags.StringVar(&o.export, "export", "", "With --yes: first write what is going to be deleted to this directory or FILE.tar")
+	flags.StringVar(&o.export, "export", "", "With --yes: first write what is going to be deleted to this directory or FILE.tar")
 	flags.BoolVar(&o.check, "check", false, "Delete nothing, and exit with 4 when plans may go")
 	flags.BoolVar(&o.whileOperating, "while-operating", false, "Also delete plans of owners that are being worked on; overrides no pin")
 	flags.BoolVar(&o.yes, "yes", false, "Delete what may go")

@@ -29,6 +29,7 @@ type client interface {
 	storedplan.Lister
 	storedplan.ChunkLister
 	storedplan.Getter
+	storedplan.Exporting
 	Delete(ctx context.Context, target cluster.Target, dryRun bool) error
 }
 
@@ -126,6 +127,9 @@ func (o *pruneOptions) prune(ctx context.Context, c client) error {
 	report := o.decide(survey)
 	findings, err := survey.Dangling(ctx, c)
 	failures := []error{err}
+	if err := o.exportFirst(ctx, c, report); err != nil {
+		return errors.Join(err, errors.New("nothing was deleted"))
+	}
 	if o.yes && o.dryRun != dryRunClient {
 		failures = append(failures, o.carryOut(ctx, c, report)...)
 	}
@@ -191,6 +195,31 @@ func (o *pruneOptions) dryRunWord() string {
 	default:
 		return dryRunClient
 	}
+}
+
+// exportFirst writes what is going to be deleted to a bundle, where that was asked for. If any digest disagrees nothing is deleted: that is a
+// finding, and no case for pruning.
+func (o *pruneOptions) exportFirst(ctx context.Context, c client, r *report) error {
+	var going []pin.Plan
+	for _, d := range r.decisions {
+		if d.Verdict == pin.MayGo {
+			going = append(going, d.Plan)
+		}
+	}
+	if o.export == "" || len(going) == 0 {
+		return nil
+	}
+	destination, err := storedplan.Open(o.export, false)
+	if err != nil {
+		return err
+	}
+	defer destination.Discard()
+	exported, digest, err := storedplan.Bundle(ctx, c, going, true, destination)
+	if err != nil {
+		return err
+	}
+	r.render.Bundle = &render.BundleInfo{Path: o.export, Digest: digest, Plans: len(exported)}
+	return destination.Commit()
 }
 
 // recheck reads everything once more after deletions: a pin that leads nowhere now is what must not have happened.

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/pkg/plan"
 	"github.com/ptah-run/ptah/plugin/cluster"
@@ -39,13 +37,9 @@ func Read(ctx context.Context, reader Reader, object *v1alpha1.PtahSchemaPlan) (
 	if len(object.Spec.Chunks) == 0 || len(object.Spec.Chunks) > plan.MaxChunks {
 		return nil, fmt.Errorf("reading %s: it lists %d chunks, want 1 to %d; %s", what, len(object.Spec.Chunks), plan.MaxChunks, Advice)
 	}
-	stored, err := fetch(ctx, reader, object)
+	data, err := join(ctx, reader, object)
 	if err != nil {
 		return nil, err
-	}
-	data, err := plan.Join(object.Spec, func(ref v1alpha1.ChunkRef) ([]byte, error) { return stored[ref], nil })
-	if err != nil {
-		return nil, damaged(what, err)
 	}
 	document, err := plan.Decode(data)
 	if err != nil {
@@ -57,36 +51,71 @@ func Read(ctx context.Context, reader Reader, object *v1alpha1.PtahSchemaPlan) (
 	return &Verified{Object: object, Bytes: data, Document: document}, nil
 }
 
-// fetch reads all chunks, a few at a time. A chunk that is gone is damage of the plan, not an ordinary absence.
-func fetch(ctx context.Context, reader Reader, object *v1alpha1.PtahSchemaPlan) (map[v1alpha1.ChunkRef][]byte, error) {
+// fetched is one chunk, or why there is none.
+type fetched struct {
+	data []byte
+	err  error
+}
+
+// join reads the chunks, a few ahead of the one that is being joined, so that the plan is never held twice.
+func join(ctx context.Context, reader Reader, object *v1alpha1.PtahSchemaPlan) ([]byte, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	chunks := object.Spec.Chunks
-	pieces := make([][]byte, len(chunks))
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallel)
-	for i, ref := range chunks {
-		group.Go(func() error {
-			data, found, err := reader.ConfigMapBytes(ctx, object.Namespace, ref.Name, ref.Key)
-			what := fmt.Sprintf("reading chunk %d of plan %s/%s", ref.Index, object.Namespace, object.Name)
-			switch {
-			case cluster.IsNotFound(err):
-				return fmt.Errorf("%s: ConfigMap %s does not exist; %s", what, ref.Name, Advice)
-			case err != nil:
-				return fmt.Errorf("%s: %w", what, err)
-			case !found:
-				return fmt.Errorf("%s: ConfigMap %s has no key %q; %s", what, ref.Name, ref.Key, Advice)
+	ahead := make(chan struct{}, parallel)
+	arrived := make([]chan fetched, len(chunks))
+	for i := range arrived {
+		arrived[i] = make(chan fetched, 1)
+	}
+	go func() {
+		for i, ref := range chunks {
+			select {
+			case <-ctx.Done():
+				return
+			case ahead <- struct{}{}:
 			}
-			pieces[i] = data
-			return nil
-		})
+			go func() {
+				data, err := fetch(ctx, reader, object, ref)
+				arrived[i] <- fetched{data, err}
+			}()
+		}
+	}()
+	next := 0
+	var failure error
+	data, err := plan.Join(object.Spec, func(v1alpha1.ChunkRef) ([]byte, error) {
+		var chunk fetched
+		select {
+		case <-ctx.Done():
+			chunk.err = context.Cause(ctx)
+		case chunk = <-arrived[next]:
+			<-ahead
+		}
+		next++
+		failure = chunk.err
+		return chunk.data, chunk.err
+	})
+	switch {
+	case failure != nil:
+		return nil, failure
+	case err != nil:
+		return nil, damaged("plan "+object.Namespace+"/"+object.Name, err)
 	}
-	if err := group.Wait(); err != nil {
-		return nil, err
+	return data, nil
+}
+
+// fetch reads one chunk. A chunk that is gone is damage of the plan, not an ordinary absence.
+func fetch(ctx context.Context, reader Reader, object *v1alpha1.PtahSchemaPlan, ref v1alpha1.ChunkRef) ([]byte, error) {
+	data, found, err := reader.ConfigMapBytes(ctx, object.Namespace, ref.Name, ref.Key)
+	what := fmt.Sprintf("reading chunk %d of plan %s/%s", ref.Index, object.Namespace, object.Name)
+	switch {
+	case cluster.IsNotFound(err):
+		return nil, fmt.Errorf("%s: ConfigMap %s does not exist; %s", what, ref.Name, Advice)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", what, err)
+	case !found:
+		return nil, fmt.Errorf("%s: ConfigMap %s has no key %q; %s", what, ref.Name, ref.Key, Advice)
 	}
-	stored := make(map[v1alpha1.ChunkRef][]byte, len(chunks))
-	for i, ref := range chunks {
-		stored[ref] = pieces[i]
-	}
-	return stored, nil
+	return data, nil
 }
 
 // damaged words a failed check like every other message about damage.

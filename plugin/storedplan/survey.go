@@ -43,6 +43,8 @@ type Survey struct {
 	Chunks   []pin.Chunk
 	Unseen   []render.Unseen
 	Failures []error
+	// PlanFailures are those of Failures that hid plans, rather than what names them.
+	PlanFailures []error
 	// lost is why there is no use in asking further: the API server cannot be reached.
 	lost error
 	// Missing are families whose kinds the cluster does not have; they have no plans.
@@ -167,6 +169,9 @@ func (s *Survey) miss(resource, namespace string, family pin.Family, err error) 
 	s.Unseen = append(s.Unseen, render.Unseen{Resource: resource, Namespace: namespace, Why: Why(err)})
 	if !slices.Contains(s.Failures, err) { // the same error again is a request that was not even made
 		s.Failures = append(s.Failures, err)
+	}
+	if resource == cluster.SchemaPlans || resource == cluster.MigrationPlans {
+		s.PlanFailures = append(s.PlanFailures, err)
 	}
 	if s.Blind[family] == "" {
 		s.Blind[family] = fmt.Sprintf("%s could not be listed", resource)
