@@ -39,6 +39,10 @@ type stub struct {
 	// expired is how many watches are answered with "too old"; blind forbids watching.
 	expired int
 	blind   bool
+	// beforeWrite changes the world between a last look and a write that somebody signs.
+	beforeWrite func()
+	// refuseStored forbids Events, except under a dry run.
+	refuseStored bool
 	// beforeDelete changes the world between a last look and the deletion.
 	beforeDelete func(resource, name string)
 	// requests counts what was asked.
@@ -101,10 +105,14 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		namespace, rest = rest[1], rest[2:]
 	}
 	switch {
-	case s.forbid[rest[0]]:
+	case s.forbid[rest[0]], len(rest) == 3 && s.forbid[rest[0]+"/"+rest[2]]:
 		status(w, http.StatusForbidden, metav1.StatusReasonForbidden, fmt.Sprintf("%s is forbidden", rest[0]), rest[0], "")
 	case len(rest) == 3 && rest[2] == "log":
 		s.log(w, rest[1])
+	case rest[0] == "selfsubjectreviews":
+		s.whoAmI(w)
+	case rest[0] == "events" && r.Method == http.MethodPost:
+		s.event(w, r, namespace)
 	case rest[0] == "selfsubjectaccessreviews":
 		s.review(w, r)
 	case r.Method == http.MethodPatch:

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -39,9 +38,10 @@ type Clearing struct {
 	Reason string `json:"reason,omitempty"`
 	Event  string `json:"event,omitempty"` // that keeps who, when and why
 	// NextPass is what the operator's next pass showed: Pending, Stayed, Returned, Blocked or Replaced.
-	NextPass string          `json:"nextPass,omitempty"`
-	Comeback []string        `json:"comeback,omitempty"`
-	Patch    json.RawMessage `json:"patch,omitempty"`
+	NextPass string   `json:"nextPass,omitempty"`
+	Comeback []string `json:"comeback,omitempty"`
+	// Removes lists what the one write takes away.
+	Removes []string `json:"removes"`
 
 	now time.Time
 }
@@ -104,7 +104,7 @@ func NewClearing(in runs.Input, v runs.Verdict, plan RecordedPlan, now time.Time
 		},
 		Writing:   WritingState{Answer: string(v.Writing.Answer), Why: append([]string{}, v.Writing.Why...)},
 		ComesBack: refusalTexts(v.Rebuilt), Refusals: refusalTexts(v.Refusals), Notes: append([]string{}, v.Notes...),
-		Confirm: ConfirmToken{token.Kind, token.Value}, now: now,
+		Confirm: ConfirmToken{token.Kind, token.Value}, Removes: []string{"status.unresolvedRun", "status.conditions[Blocked]"}, now: now,
 	}
 }
 

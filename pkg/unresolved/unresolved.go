@@ -77,10 +77,10 @@ type Guard string
 
 // Guards.
 const (
-	GuardWriting Guard = "StillWriting"    // the run could still be writing; nothing overrides it
-	GuardUntold  Guard = "WritingUnknown"  // whether it does could not be told; a person may say that they checked
-	GuardRebuilt Guard = "WouldBeRebuilt"  // something writes the record again on the next pass
-	GuardClaimed Guard = "OperationOfThis" // an Apply is claimed beside the record, which no manager writes
+	GuardWriting Guard = "StillWriting"   // the run could still be writing; nothing overrides it
+	GuardUntold  Guard = "WritingUnknown" // whether it does could not be told; a person may say that they checked
+	GuardRebuilt Guard = "WouldBeRebuilt" // something writes the record again on the next pass
+	GuardClaimed Guard = "ApplyClaimed"   // an Apply is claimed beside the record, which no manager writes
 )
 
 // Refusal is a reason against clearing.

@@ -114,7 +114,6 @@ func (o *clearOptions) clear(ctx context.Context, c *cluster.Client, s *seen, vi
 	if err != nil {
 		return err
 	}
-	view.Patch = patch
 	if o.dryRun == options.DryRunClient {
 		view.Result, view.DryRun = render.ClearDryRun, string(o.dryRun)
 		return o.output.Print(view.Brief())
@@ -211,7 +210,7 @@ func (o *clearOptions) trace(ctx context.Context, c *cluster.Client, event *core
 func (o *clearOptions) event(m *v1alpha1.PtahMigration, who string) *corev1.Event {
 	run := m.Status.UnresolvedRun
 	at := metav1.NewTime(o.global.Clock())
-	id := digest.Hex(digest.Tuple("unresolved-run-cleared", string(m.UID), unresolved.TokenOf(run).Value, m.ResourceVersion, at.UTC().Format(time.RFC3339Nano)))[:16]
+	id := digest.Hex(digest.Tuple("unresolved-run-cleared", string(m.UID), unresolved.TokenOf(run).Value, at.UTC().Format(time.RFC3339Nano)))[:16]
 	return &corev1.Event{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Event"},
 		ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name + "." + id},

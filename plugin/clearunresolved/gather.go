@@ -7,7 +7,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	coordination "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
@@ -28,12 +27,12 @@ type seen struct {
 
 // gather reads the migration, and what its record names. What cannot be read is a fact like any other; only the migration itself must be read.
 func (o *clearOptions) gather(ctx context.Context, c *cluster.Client) (*seen, error) {
-	raw, err := c.Raw(ctx, cluster.Migrations, o.namespace, o.name)
+	raw, err := cluster.GetObject[json.RawMessage](ctx, c, cluster.PtahKind(cluster.Migrations), o.namespace, o.name)
 	if err != nil {
 		return nil, missing(err, o.namespace, o.name)
 	}
-	s := &seen{raw: raw, migration: &v1alpha1.PtahMigration{}}
-	if err := json.Unmarshal(raw, s.migration); err != nil {
+	s := &seen{raw: *raw, migration: &v1alpha1.PtahMigration{}}
+	if err := json.Unmarshal(s.raw, s.migration); err != nil {
 		return nil, fmt.Errorf("reading migration %s/%s: the answer is not the JSON that was expected", o.namespace, o.name)
 	}
 	run := s.migration.Status.UnresolvedRun
@@ -71,7 +70,7 @@ func (o *clearOptions) lease(ctx context.Context, c *cluster.Client, m *v1alpha1
 		}
 		namespace = where.Namespace
 	}
-	found, err := cluster.GetObject[coordination.Lease](ctx, c, cluster.KindLeases, namespace, name)
+	found, err := c.Lease(ctx, namespace, name)
 	switch {
 	case cluster.IsNotFound(err):
 		return unresolved.Lease{Presence: unresolved.Gone}

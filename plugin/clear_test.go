@@ -1,0 +1,108 @@
+package plugin_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+
+	"github.com/ptah-run/ptah/plugin/options"
+)
+
+func clearing(t *testing.T, s *stub) result {
+	t.Helper()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	writeKubeconfig(t, kubeconfig, &rest.Config{Host: s.URL})
+	return invoke(scenario{}, []string{
+		"clear-unresolved", "ledger", "--reason", "repaired", "--yes-i-established-what-ran", sum("operation"), "--wait", "0s", "--kubeconfig", kubeconfig,
+	})
+}
+
+func unresolvedStub(t *testing.T) *stub {
+	t.Helper()
+	s := newStub()
+	t.Cleanup(s.Close)
+	for _, object := range newUnaccounted().objects() {
+		s.put(toUnstructured(object))
+	}
+	return s
+}
+
+// What is cleared is what was shown: a pass of the operator in between makes the write fail.
+func TestClearUnresolvedRefusesWhatChangedMeanwhile(t *testing.T) {
+	for name, change := range map[string]func(*stub, *unstructured.Unstructured){
+		"another pass": func(s *stub, m *unstructured.Unstructured) { s.put(m) },
+		"made again": func(s *stub, m *unstructured.Unstructured) {
+			again := m.DeepCopy()
+			again.SetUID(uid(999))
+			s.put(again)
+		},
+		"deleted": func(s *stub, m *unstructured.Unstructured) { s.remove(m) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := unresolvedStub(t)
+			s.beforeWrite = func() { change(s, s.get("ptahmigrations", "app", "ledger")) }
+			got := clearing(t, s)
+			assert.Equal(t, options.Refused, got.code, got.stderr)
+			assert.Contains(t, got.stderr, "nothing was changed")
+			assert.Empty(t, got.stdout)
+			if object := s.get("ptahmigrations", "app", "ledger"); object != nil {
+				_, present, _ := unstructured.NestedMap(object.Object, "status", "unresolvedRun")
+				assert.True(t, present)
+			}
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			for key := range s.objects {
+				assert.NotContains(t, key, "events/")
+			}
+		})
+	}
+}
+
+// One write, then one Event that says who, when, what and why.
+func TestClearUnresolvedKeepsWhoWhenAndWhy(t *testing.T) {
+	s := unresolvedStub(t)
+	got := clearing(t, s)
+	require.Equal(t, options.Done, got.code, got.stderr)
+	object := s.get("ptahmigrations", "app", "ledger")
+	_, present, _ := unstructured.NestedMap(object.Object, "status", "unresolvedRun")
+	assert.False(t, present)
+	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	require.Len(t, conditions, 1)
+	assert.Equal(t, "Ready", conditions[0].(map[string]any)["type"])
+	writes := 0
+	for _, request := range s.requests {
+		if request == "PATCH /apis/operator.ptah.run/v1alpha1/namespaces/app/ptahmigrations/ledger/status" {
+			writes++
+		}
+	}
+	assert.Equal(t, 1, writes)
+	var event *unstructured.Unstructured
+	for key, candidate := range s.objects {
+		if len(key) > 7 && key[:7] == "events/" {
+			event = candidate
+		}
+	}
+	require.NotNil(t, event)
+	message, _, _ := unstructured.NestedString(event.Object, "message")
+	for _, part := range []string{"alice cleared", "repaired", sum("operation"), "ptah-mapply-ledger-1f0c1f0c1f0c1f0c", "ptah-mplan-", sum("ledger database"), "Partial"} {
+		assert.Contains(t, message, part)
+	}
+	about, _, _ := unstructured.NestedString(event.Object, "involvedObject", "uid")
+	assert.Equal(t, string(object.GetUID()), about)
+	at, _, _ := unstructured.NestedString(event.Object, "lastTimestamp")
+	assert.Equal(t, "2026-11-29T05:04:00Z", at)
+}
+
+// The Event is refused only after the record was cleared: everything that it would have kept is said, and the exit code is not 0.
+func TestClearUnresolvedSaysWhatAnEventWouldHaveKept(t *testing.T) {
+	s := unresolvedStub(t)
+	s.refuseStored = true
+	got := clearing(t, s)
+	assert.Equal(t, options.Failed, got.code)
+	assert.Contains(t, got.stdout, "cleared by alice")
+	assert.Contains(t, got.stderr, "the Event was not written; keep this: alice cleared the record of a run nobody accounted for: repaired.")
+}
