@@ -103,9 +103,15 @@ test-e2e: bin/gotestsum build cluster-up images ## The product on the real clust
 	$(GOTEST) --jsonfile bin/reports/e2e.json --raw-command -- go tool test2json -t -p github.com/ptah-run/ptah/test/e2e $(CLUSTER_TOOL) exec -- $(CURDIR)/bin/e2e.test -test.v=test2json -test.timeout 40m -test.parallel 4
 
 .PHONY: bench
-bench: build cluster-up images ## Benchmarks: cold start of 20 schemas, memory, requests
-	go build -o bin/bench ./test/bench
+bench: build cluster-up images bench-plugin ## Benchmarks: cold start of 20 schemas, memory, requests; the plugin against kubectl and jq
+	go build -o bin/bench ./test/bench/coldstart
 	$(CLUSTER_TOOL) exec -- $(CURDIR)/bin/bench
+
+.PHONY: bench-plugin
+bench-plugin: build cluster-build ## The plugin against the contract's own kubectl and jq pipelines, on one API server
+	go build -o bin/measure ./test/bench/measure
+	go build -o bin/bench-plugin ./test/bench/plugin
+	KUBEBUILDER_ASSETS="$$($(CLUSTER_TOOL) assets)" bin/bench-plugin
 
 .PHONY: cluster-tool
 cluster-tool:

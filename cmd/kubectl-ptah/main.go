@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -15,9 +16,15 @@ import (
 	"github.com/ptah-run/ptah/plugin/options"
 )
 
+// gcPercent lets less garbage pile up than Go does by itself: a plan of 8 MiB is then read within 64 MiB, for a little more work.
+const gcPercent = 40
+
 func main() { os.Exit(run()) }
 
 func run() int {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}

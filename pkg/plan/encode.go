@@ -86,41 +86,195 @@ func Encode(d Document) ([]byte, error) {
 }
 
 func encode(d Document) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(d); err != nil {
+	c := newCanon()
+	head, err := c.head(d)
+	if err != nil {
 		return nil, fmt.Errorf("encoding plan: %w", err)
 	}
-	if buf.Len() > MaxSize {
-		return nil, fmt.Errorf("encoding plan of %d bytes: %w", buf.Len(), ErrTooLarge)
+	out := slices.Clone(head)
+	for i := range d.Statements {
+		piece, err := c.statement(i, d.Statements[i])
+		if err != nil {
+			return nil, fmt.Errorf("encoding plan: %w", err)
+		}
+		if out = append(out, piece...); len(out)+len(closing) > MaxSize {
+			return nil, fmt.Errorf("encoding plan of more than %d bytes: %w", len(out), ErrTooLarge)
+		}
 	}
-	return buf.Bytes(), nil
+	return append(out, closing...), nil
+}
+
+// canon writes the canonical bytes of a document piece by piece, so that whoever only compares them never holds them all.
+type canon struct {
+	buf bytes.Buffer
+	enc *json.Encoder
+}
+
+// What stands before and behind the statements. A quote inside of a string is escaped, so nothing in front of the opening reads like it.
+const (
+	opening = `,"statements":[`
+	closing = "]}\n"
+)
+
+func newCanon() *canon {
+	c := &canon{}
+	c.enc = json.NewEncoder(&c.buf)
+	c.enc.SetEscapeHTML(false)
+	return c
+}
+
+// head is everything up to the first statement. It is valid until the next call.
+func (c *canon) head(d Document) ([]byte, error) {
+	d.Statements = []Statement{}
+	c.buf.Reset()
+	if err := c.enc.Encode(d); err != nil {
+		return nil, err
+	}
+	return c.buf.Bytes()[:c.buf.Len()-len(closing)], nil
+}
+
+// statement is one statement, with the comma in front of all but the first. It is valid until the next call.
+func (c *canon) statement(i int, s Statement) ([]byte, error) {
+	c.buf.Reset()
+	if i > 0 {
+		c.buf.WriteByte(',')
+	}
+	if err := c.enc.Encode(s); err != nil {
+		return nil, err
+	}
+	return c.buf.Bytes()[:c.buf.Len()-len("\n")], nil
 }
 
 // Decode reads the canonical bytes of a document strictly: anything that Encode would not have written, to the byte, is refused. That
 // covers unknown and repeated keys, another key order, white space, a missing newline and data after it.
 func Decode(data []byte) (Document, error) {
-	if len(data) > MaxSize {
-		return Document{}, fmt.Errorf("decoding plan of %d bytes: %w", len(data), ErrTooLarge)
-	}
-	dec := json.NewDecoder(bytes.NewReader(data))
-	dec.DisallowUnknownFields()
-	var d Document
-	if err := dec.Decode(&d); err != nil {
-		return Document{}, fmt.Errorf("decoding plan: %w", &DocumentError{-1, "not the JSON of a plan document"})
-	}
-	if err := validate(d); err != nil {
-		return Document{}, fmt.Errorf("decoding plan: %w", err)
-	}
-	canonical, err := encode(d)
+	var statements []Statement
+	d, err := Scan(data, func(_ int, s Statement) error {
+		statements = append(statements, s)
+		return nil
+	})
 	if err != nil {
 		return Document{}, err
 	}
-	if !bytes.Equal(canonical, data) {
-		return Document{}, fmt.Errorf("decoding plan: %w", &DocumentError{-1, "not in canonical form"})
-	}
+	d.Statements = statements
 	return d, nil
+}
+
+// Scan is Decode for a document that need not be held as a whole: it hands out one statement after the other, counted from 0, and returns the
+// document without them. What was handed out counts only when the error is nil. An error of visit ends the scan and is returned as it is.
+func Scan(data []byte, visit func(i int, s Statement) error) (Document, error) {
+	if len(data) > MaxSize {
+		return Document{}, fmt.Errorf("decoding plan of %d bytes: %w", len(data), ErrTooLarge)
+	}
+	s := scan{canon: newCanon(), rest: data, visit: visit}
+	if err := s.run(data); err != nil {
+		return Document{}, err
+	}
+	return s.document, nil
+}
+
+// Again hands out the statements of bytes that Scan has accepted, without checking anything once more. Of other bytes it may hand out some
+// or none.
+func Again(data []byte, visit func(i int, s Statement)) {
+	_, list, found := bytes.Cut(data, []byte(opening))
+	if !found {
+		return
+	}
+	dec := json.NewDecoder(bytes.NewReader(data[len(data)-len(list)-1:]))
+	if _, err := dec.Token(); err != nil {
+		return
+	}
+	for i := 0; dec.More(); i++ {
+		var s Statement
+		if dec.Decode(&s) != nil {
+			return
+		}
+		visit(i, s)
+	}
+}
+
+// scan is one pass over a document.
+type scan struct {
+	document Document
+	canon    *canon
+	rest     []byte // what was not compared yet
+	visit    func(int, Statement) error
+}
+
+func (s *scan) run(data []byte) error {
+	head, list, found := bytes.Cut(data, []byte(opening))
+	err := decodeStrictly(slices.Concat(head, []byte(opening), []byte(closing)), &s.document)
+	switch {
+	case !found && json.Valid(data), err == nil && bytes.HasPrefix(list, []byte("]")):
+		return refuse(-1, "no statements: a plan without changes has no document")
+	case err != nil:
+		return refuse(-1, "not the JSON of a plan document")
+	}
+	if problem := headProblem(s.document); problem != "" {
+		return refuse(-1, problem)
+	}
+	if err := s.compare(s.canon.head(s.document)); err != nil {
+		return err
+	}
+	return s.statements(data[len(head)+len(opening)-1:])
+}
+
+func decodeStrictly(data []byte, into any) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.DisallowUnknownFields()
+	return dec.Decode(into)
+}
+
+func refuse(statement int, problem string) error {
+	return fmt.Errorf("decoding plan: %w", &DocumentError{statement, problem})
+}
+
+func (s *scan) compare(piece []byte, err error) error {
+	var same bool
+	if err == nil {
+		s.rest, same = bytes.CutPrefix(s.rest, piece)
+	}
+	if !same {
+		return refuse(-1, "not in canonical form")
+	}
+	return nil
+}
+
+// statements reads the list one by one: a decoder that is given a whole document holds it twice.
+func (s *scan) statements(list []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(list))
+	dec.DisallowUnknownFields()
+	if _, err := dec.Token(); err != nil {
+		return refuse(-1, "not the JSON of a plan document")
+	}
+	destructive := false
+	for i := 0; dec.More(); i++ {
+		var st Statement
+		if err := dec.Decode(&st); err != nil {
+			return refuse(-1, "not the JSON of a plan document")
+		}
+		if problem := statementProblem(s.document.Dialect, st); problem != "" {
+			return refuse(i, problem)
+		}
+		if err := s.compare(s.canon.statement(i, st)); err != nil {
+			return err
+		}
+		destructive = destructive || st.Severity == SeverityDestructive
+		if err := s.visit(i, st); err != nil {
+			return err
+		}
+	}
+	if string(s.rest) != closing {
+		return refuse(-1, "not in canonical form")
+	}
+	if destructive != s.document.Destructive {
+		return refuse(-1, disagreement(s.document.Destructive, destructive))
+	}
+	return nil
+}
+
+func disagreement(says, is bool) string {
+	return fmt.Sprintf("destructive is %t, its statements say %t", says, is)
 }
 
 // Digest is the content digest of encoded bytes.
@@ -130,6 +284,9 @@ func validate(d Document) error {
 	if problem := headProblem(d); problem != "" {
 		return &DocumentError{-1, problem}
 	}
+	if len(d.Statements) == 0 {
+		return &DocumentError{-1, "no statements: a plan without changes has no document"}
+	}
 	destructive := false
 	for i := range d.Statements {
 		if problem := statementProblem(d.Dialect, d.Statements[i]); problem != "" {
@@ -138,7 +295,7 @@ func validate(d Document) error {
 		destructive = destructive || d.Statements[i].Severity == SeverityDestructive
 	}
 	if destructive != d.Destructive {
-		return &DocumentError{-1, fmt.Sprintf("destructive is %t, its statements say %t", d.Destructive, destructive)}
+		return &DocumentError{-1, disagreement(d.Destructive, destructive)}
 	}
 	return nil
 }
@@ -153,8 +310,6 @@ func headProblem(d Document) string {
 		return "unknown dialect"
 	case !digest.Valid(d.FromFingerprint) || !digest.Valid(d.ToFingerprint):
 		return "a fingerprint is missing or malformed"
-	case len(d.Statements) == 0:
-		return "no statements: a plan without changes has no document"
 	case slices.ContainsFunc(d.Exclude, func(s string) bool { return !line(s, maxName) || s == "" }):
 		return "an exclude pattern is empty or malformed"
 	}

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -233,4 +234,28 @@ func FuzzDecode(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, data, again, "what Decode accepts, Encode writes to the byte")
 	})
+}
+
+// The canonical form is what the encoder of the standard library writes, however it is put together.
+func TestEncodeIsTheStandardEncoding(t *testing.T) {
+	for name, statements := range map[string][]plan.Statement{
+		"one":  {{SQL: `COMMENT ON TABLE t IS ',"statements":['`, Severity: plan.SeveritySafe, Reason: "<&>"}},
+		"many": {{SQL: "DROP TABLE t", Severity: plan.SeverityDestructive, Reason: "r"}, {SQL: "CREATE TABLE u (id int)", Severity: plan.SeveritySafe, Reason: "r", Tx: "none"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := document(statements...)
+			d.Exclude = []string{`a,"statements":[`}
+			d = plan.Seal(d)
+			got, err := plan.Encode(d)
+			require.NoError(t, err)
+			var want bytes.Buffer
+			enc := json.NewEncoder(&want)
+			enc.SetEscapeHTML(false)
+			require.NoError(t, enc.Encode(d))
+			assert.Equal(t, want.String(), string(got))
+			back, err := plan.Decode(got)
+			require.NoError(t, err)
+			assert.Equal(t, d, back)
+		})
+	}
 }

@@ -6,8 +6,8 @@ import "strings"
 // or changed otherwise.
 func Statements(d Document) string {
 	var b strings.Builder
-	for _, s := range d.Statements {
-		b.WriteString(Terminated(d.Dialect, s.SQL))
+	for i := range d.Statements {
+		b.WriteString(Terminated(d.Dialect, d.Statements[i].SQL))
 		b.WriteByte('\n')
 	}
 	return b.String()

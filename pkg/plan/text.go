@@ -59,6 +59,9 @@ func oneLine(s string) string {
 // terminated ends SQL with one semicolon. A closing line comment would swallow it, so it then goes to a line of its own.
 func terminated(dialect, sql string) string {
 	sql = strings.TrimRight(sql, " \t\r\n")
+	if !strings.Contains(sql, "--") && !strings.Contains(sql, "#") { // no comment to the end of a line
+		return sql + ";"
+	}
 	if toks, problem := tokenize(dialect, sql+"\n;"); problem == "" && len(toks) > 0 {
 		if swallowed, p := tokenize(dialect, sql+";"); p != "" || len(swallowed) != len(toks) {
 			return sql + "\n;"

@@ -1,7 +1,9 @@
 package render
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -66,35 +68,61 @@ type Hazard struct {
 func (p *Plan) WithBytes(stored []byte, now time.Time) *Plan {
 	p.Meta = Meta{APIVersion: APIVersion, Kind: "Plan"}
 	p.stored, p.now = stored, now
-	p.Hazards = Hazards(p.Document)
+	groups := &hazardGroups{}
+	p.each(groups.statement)
+	p.Hazards = groups.hazards()
 	return p
 }
 
-// Data is this view; see Bytes for JSON.
-func (p *Plan) Data() any { return p }
+// each visits the statements, counted from 0: those of the document, or else those of the stored bytes, which were verified and may be large.
+func (p *Plan) each(visit func(int, plan.Statement)) {
+	if len(p.Document.Statements) == 0 {
+		plan.Again(p.stored, visit)
+		return
+	}
+	for i, statement := range p.Document.Statements {
+		visit(i, statement)
+	}
+}
+
+// Data is this view, whole; see Bytes for JSON.
+func (p *Plan) Data() any {
+	whole := *p
+	whole.Document.Statements = nil
+	p.each(func(_ int, statement plan.Statement) {
+		whole.Document.Statements = append(whole.Document.Statements, statement)
+	})
+	return &whole
+}
 
 // Names is the plan's resource name.
 func (p *Plan) Names() []string { return []string{"ptahschemaplan.operator.ptah.run/" + p.Name} }
 
-// Bytes gives the stored document for JSON and the bare statements for SQL.
-func (p *Plan) Bytes(kind FormatKind) ([]byte, bool) {
-	switch kind {
-	case JSON:
-		return p.stored, true
-	case SQL:
-		return []byte(plan.Statements(p.Document)), true
-	default:
-		return nil, false
+// Bytes gives the stored document for JSON.
+func (p *Plan) Bytes(kind FormatKind) ([]byte, bool) { return p.stored, kind == JSON }
+
+// Stream writes the bare statements for SQL.
+func (p *Plan) Stream(kind FormatKind) func(io.Writer) error {
+	if kind != SQL {
+		return nil
+	}
+	return func(out io.Writer) error {
+		buffered := bufio.NewWriter(out)
+		p.each(func(_ int, statement plan.Statement) {
+			_, _ = buffered.WriteString(plan.Terminated(p.Dialect, statement.SQL)) // Flush reports what went wrong
+			_ = buffered.WriteByte('\n')
+		})
+		return buffered.Flush()
 	}
 }
 
 // Draw writes the plan for the person who decides on it.
 func (p *Plan) Draw(c *Canvas) {
 	p.drawHead(c)
-	for i, statement := range p.Document.Statements {
+	p.each(func(i int, statement plan.Statement) {
 		c.println("")
-		drawStatement(c, i+1, len(p.Document.Statements), p.Dialect, statement)
-	}
+		drawStatement(c, i+1, p.Statements, p.Dialect, statement)
+	})
 }
 
 func (p *Plan) drawHead(c *Canvas) {
@@ -209,24 +237,28 @@ var strongLocks = []string{"ACCESS EXCLUSIVE", "EXCLUSIVE", "SHARE ROW EXCLUSIVE
 func Hazards(document plan.Document) []Hazard {
 	groups := &hazardGroups{}
 	for i, statement := range document.Statements {
-		number := i + 1
-		if statement.Severity == plan.SeverityDestructive {
-			groups.add(plan.SeverityDestructive, number, "%s destructive: "+subject(statement, number), "is", "are")
-		}
-		if slices.Contains(strongLocks, statement.Lock) {
-			cost := "(short: catalog only)"
-			if statement.Hazard != "" {
-				cost = "(" + statement.Hazard + ")"
-			}
-			groups.add(plan.SeverityWarning, number, "%s the "+statement.Lock+" lock on "+lockedTable(statement)+" "+cost, "takes", "take")
-		} else if statement.Hazard != "" {
-			groups.add(plan.SeverityWarning, number, "%s a cost: "+statement.Hazard, "has", "have")
-		}
-		if statement.Tx == "none" {
-			groups.add(plan.SeverityWarning, number, "%s outside of a transaction and cannot be rolled back", "runs", "run")
-		}
+		groups.statement(i, statement)
 	}
 	return groups.hazards()
+}
+
+func (g *hazardGroups) statement(i int, statement plan.Statement) {
+	number := i + 1
+	if statement.Severity == plan.SeverityDestructive {
+		g.add(plan.SeverityDestructive, number, "%s destructive: "+subject(statement, number), "is", "are")
+	}
+	if slices.Contains(strongLocks, statement.Lock) {
+		cost := "(short: catalog only)"
+		if statement.Hazard != "" {
+			cost = "(" + statement.Hazard + ")"
+		}
+		g.add(plan.SeverityWarning, number, "%s the "+statement.Lock+" lock on "+lockedTable(statement)+" "+cost, "takes", "take")
+	} else if statement.Hazard != "" {
+		g.add(plan.SeverityWarning, number, "%s a cost: "+statement.Hazard, "has", "have")
+	}
+	if statement.Tx == "none" {
+		g.add(plan.SeverityWarning, number, "%s outside of a transaction and cannot be rolled back", "runs", "run")
+	}
 }
 
 func subject(statement plan.Statement, number int) string {

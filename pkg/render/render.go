@@ -35,6 +35,13 @@ type Raw interface {
 	Bytes(kind FormatKind) ([]byte, bool)
 }
 
+// Streamed is a View that writes some formats itself, piece by piece, because they are too large to be held once more. It is asked only when
+// all that it will write was verified.
+type Streamed interface {
+	// Stream gives the writer of one format, and nil when the format needs none.
+	Stream(kind FormatKind) func(io.Writer) error
+}
+
 // Options of one rendering.
 type Options struct {
 	Format    Format
@@ -51,6 +58,23 @@ type Canvas struct {
 	// Headers says whether tables have a title row.
 	Headers bool
 	out     strings.Builder
+
+	sink    io.Writer // where full lines go; all is kept without one
+	failure error
+}
+
+// flushSize is how many bytes of lines are held back at most before they go to the sink.
+const flushSize = 64 << 10
+
+// flush hands what was drawn to the sink.
+func (c *Canvas) flush() {
+	if c.sink == nil || c.out.Len() == 0 {
+		return
+	}
+	if c.failure == nil {
+		_, c.failure = io.WriteString(c.sink, c.out.String())
+	}
+	c.out.Reset()
 }
 
 func (c *Canvas) fields() *fields { return &fields{painter: c.painter, out: &c.out} }
@@ -61,6 +85,9 @@ func (c *Canvas) table(columns ...column) *table { return &table{painter: c.pain
 func (c *Canvas) println(text string) {
 	c.out.WriteString(text)
 	c.out.WriteByte('\n')
+	if c.sink != nil && c.out.Len() >= flushSize {
+		c.flush()
+	}
 }
 
 // Render gives the whole answer as bytes, or an error and nothing: the caller writes once, when everything is known to be good.
@@ -71,6 +98,13 @@ func Render(view View, options Options) ([]byte, error) {
 	if raw, ok := view.(Raw); ok {
 		if data, ok := raw.Bytes(options.Format.Kind); ok {
 			return data, nil
+		}
+	}
+	if streamed, ok := view.(Streamed); ok {
+		if stream := streamed.Stream(options.Format.Kind); stream != nil {
+			var out bytes.Buffer
+			err := stream(&out)
+			return out.Bytes(), err
 		}
 	}
 	switch options.Format.Kind {
@@ -89,8 +123,14 @@ func Render(view View, options Options) ([]byte, error) {
 	}
 }
 
-// Write renders a view and writes it in one piece.
+// Write renders a view and writes it: large text and SQL as they are drawn, since nothing can go wrong any more, everything else in one piece.
 func Write(out io.Writer, view View, options Options) error {
+	if stream := streamOf(view, options); stream != nil {
+		if err := stream(out); err != nil {
+			return fmt.Errorf("writing the answer: %w", err)
+		}
+		return nil
+	}
 	data, err := Render(view, options)
 	if err != nil {
 		return err
@@ -111,8 +151,30 @@ func Note(theme Theme, tone Tone, text string) string {
 	return p.mark(tone) + " " + text
 }
 
+func streamOf(view View, options Options) func(io.Writer) error {
+	if streamed, ok := view.(Streamed); ok {
+		if stream := streamed.Stream(options.Format.Kind); stream != nil {
+			return stream
+		}
+	}
+	if options.JQ != "" || (options.Format.Kind != Text && options.Format.Kind != Wide) {
+		return nil
+	}
+	return func(out io.Writer) error {
+		canvas := newCanvas(options)
+		canvas.sink = out
+		view.Draw(canvas)
+		canvas.flush()
+		return canvas.failure
+	}
+}
+
+func newCanvas(options Options) *Canvas {
+	return &Canvas{painter: newPainter(options.Theme), Wide: options.Format.Kind == Wide, Headers: !options.NoHeaders}
+}
+
 func renderText(view View, options Options) string {
-	canvas := &Canvas{painter: newPainter(options.Theme), Wide: options.Format.Kind == Wide, Headers: !options.NoHeaders}
+	canvas := newCanvas(options)
 	view.Draw(canvas)
 	return canvas.out.String()
 }

@@ -73,7 +73,7 @@ func (o *diffOptions) schemas(ctx context.Context, c client) (*render.Diff, erro
 	if err != nil {
 		return nil, err
 	}
-	return render.NewSchemaDiff(from.Object, to.Object, from.Document, to.Document), nil
+	return render.NewSchemaDiff(from.Object, to.Object, from.Document(), to.Document()), nil
 }
 
 func (o *diffOptions) schema(ctx context.Context, c client, name string) (*storedplan.Verified, error) {

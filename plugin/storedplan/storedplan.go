@@ -26,9 +26,18 @@ type Reader interface {
 
 // Verified is a stored plan whose bytes were checked.
 type Verified struct {
-	Object   *v1alpha1.PtahSchemaPlan
-	Bytes    []byte // exactly as stored, closing newline included
-	Document plan.Document
+	Object *v1alpha1.PtahSchemaPlan
+	Bytes  []byte // exactly as stored, closing newline included
+	// Head is the document without its statements; an 8 MiB plan is not held twice.
+	Head       plan.Document
+	Statements int
+}
+
+// Document is the whole document.
+func (v *Verified) Document() plan.Document {
+	d := v.Head
+	plan.Again(v.Bytes, func(_ int, s plan.Statement) { d.Statements = append(d.Statements, s) })
+	return d
 }
 
 // Read fetches and checks the bytes of a plan. Errors name the chunk, what was expected and what was found.
@@ -41,14 +50,15 @@ func Read(ctx context.Context, reader Reader, object *v1alpha1.PtahSchemaPlan) (
 	if err != nil {
 		return nil, err
 	}
-	document, err := plan.Decode(data)
+	v := &Verified{Object: object, Bytes: data}
+	v.Head, err = plan.Scan(data, func(int, plan.Statement) error { v.Statements++; return nil })
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: its digests agree but it is not a plan document: %w; %s", what, err, Advice)
 	}
-	if err := agree(object, document); err != nil {
+	if err := agree(object, v); err != nil {
 		return nil, fmt.Errorf("reading %s: %w; %s", what, err, Advice)
 	}
-	return &Verified{Object: object, Bytes: data, Document: document}, nil
+	return v, nil
 }
 
 // fetched is one chunk, or why there is none.
@@ -132,13 +142,13 @@ func damaged(what string, err error) error {
 }
 
 // agree compares what a plan object says about its document with the document. A person decides on the object's words.
-func agree(object *v1alpha1.PtahSchemaPlan, document plan.Document) error {
-	spec := object.Spec
+func agree(object *v1alpha1.PtahSchemaPlan, v *Verified) error {
+	spec, document := object.Spec, v.Head
 	switch {
 	case spec.Dialect != document.Dialect:
 		return fmt.Errorf("the object says dialect %q and its bytes say %q", spec.Dialect, document.Dialect)
-	case int(spec.StatementCount) != len(document.Statements):
-		return fmt.Errorf("the object says %d statements and its bytes hold %d", spec.StatementCount, len(document.Statements))
+	case int(spec.StatementCount) != v.Statements:
+		return fmt.Errorf("the object says %d statements and its bytes hold %d", spec.StatementCount, v.Statements)
 	case spec.Destructive != document.Destructive:
 		return fmt.Errorf("the object says destructive: %t and its bytes say %t", spec.Destructive, document.Destructive)
 	}

@@ -15,8 +15,8 @@ func View(schema *v1alpha1.PtahSchema, verified *Verified, now time.Time) *rende
 		Namespace: object.Namespace, Schema: object.Spec.SchemaRef.Name, Name: object.Name, UID: string(object.UID),
 		Role: render.RoleStored, Fingerprint: object.Spec.Fingerprint, ContentDigest: object.Spec.ContentDigest,
 		Chunks: len(object.Spec.Chunks), Size: object.Spec.Size, Dialect: object.Spec.Dialect,
-		Statements: len(verified.Document.Statements), Destructive: verified.Document.Destructive,
-		StoredAt: object.CreationTimestamp.UTC(), Document: verified.Document,
+		Statements: verified.Statements, Destructive: verified.Head.Destructive,
+		StoredAt: object.CreationTimestamp.UTC(), Document: verified.Head,
 	}
 	if schema == nil {
 		return view.WithBytes(verified.Bytes, now)
