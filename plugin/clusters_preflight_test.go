@@ -73,7 +73,7 @@ func init() {
 		{APIGroups: []string{""}, Resources: []string{"limitranges"}}, {APIGroups: []string{""}, Resources: []string{"resourcequotas"}},
 		{APIGroups: []string{""}, Resources: []string{"pods"}}, {APIGroups: []string{""}, Resources: []string{"namespaces"}},
 		{APIGroups: []string{""}, Resources: []string{"events"}}, {APIGroups: []string{""}, Resources: []string{"pods/log"}},
-		{APIGroups: []string{"apps"}, Resources: []string{"deployments"}}, {APIGroups: []string{"batch"}, Resources: []string{"jobs"}},
+		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}}, {APIGroups: []string{"apps"}, Resources: []string{"deployments"}}, {APIGroups: []string{"batch"}, Resources: []string{"jobs"}},
 		{APIGroups: []string{"rbac.authorization.k8s.io"}, Resources: []string{"rolebindings"}},
 		{APIGroups: []string{"rbac.authorization.k8s.io"}, Resources: []string{"clusterrolebindings"}},
 		{APIGroups: []string{"scheduling.k8s.io"}, Resources: []string{"priorityclasses"}}, {APIGroups: []string{"node.k8s.io"}, Resources: []string{"runtimeclasses"}},
