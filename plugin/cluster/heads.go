@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,26 +14,78 @@ import (
 )
 
 // EachHead reads what the stalled verdict needs of every schema or migration: page by page, and of a page one object at a time, so that
-// memory grows neither with the cluster nor with the page. The object that visit gets is used again for the next one.
+// memory does not grow with the cluster. While one page is looked through, the server prepares the next. The object that visit gets is used
+// again for the next one.
 func (c *Client) EachHead(ctx context.Context, resource string, query Query, visit func(*convergence.Object) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	options := metav1.ListOptions{LabelSelector: query.Selector, Limit: query.PageSize}
 	if options.Limit <= 0 {
 		options.Limit = PageSize
 	}
-	for {
+	read := func(into *bytes.Buffer, token string) error {
+		options := options
+		options.Continue = token
+		into.Reset()
 		body, err := c.ptah.Get().Resource(resource).NamespaceIfScoped(query.Namespace, query.Namespace != "").
 			VersionedParams(&options, metav1.ParameterCodec).Stream(ctx)
 		if err == nil {
-			options.Continue, err = walkList(body, visit)
+			_, err = into.ReadFrom(body)
 			_ = body.Close()
 		}
-		if err := explain(err, c.host, "listing "+resource+where(query.Namespace), "list", resource, query.Namespace); err != nil {
-			return err
-		}
-		if options.Continue == "" {
-			return nil
-		}
+		return err
 	}
+	err := eachPage(read, func(page *bytes.Buffer) (string, error) { return walkList(page, visit) })
+	return explain(err, c.host, "listing "+resource+where(query.Namespace), "list", resource, query.Namespace)
+}
+
+// eachPage reads pages one ahead of the one that is walked through. The walk says which page comes next; what was read ahead by an earlier
+// guess is thrown away where it disagrees.
+func eachPage(read func(into *bytes.Buffer, token string) error, walk func(page *bytes.Buffer) (token string, err error)) error {
+	page, spare := &bytes.Buffer{}, &bytes.Buffer{}
+	if err := read(page, ""); err != nil {
+		return err
+	}
+	for {
+		guess := continueToken(page.Bytes())
+		ahead := make(chan error, 1)
+		if guess != "" {
+			go func() { ahead <- read(spare, guess) }()
+		}
+		token, err := walk(page)
+		var failure error
+		if guess != "" {
+			failure = <-ahead
+		}
+		switch {
+		case err != nil:
+			return err
+		case token == "":
+			return nil
+		case token != guess:
+			failure = read(spare, token)
+		}
+		if failure != nil {
+			return failure
+		}
+		page, spare = spare, page
+	}
+}
+
+// continueToken looks at the end of a page, where a server writes the list's own metadata; "" where it does not stand there.
+func continueToken(page []byte) string {
+	const key = `"metadata":`
+	at := bytes.LastIndex(page, []byte(key))
+	if at < 0 {
+		return ""
+	}
+	var meta struct {
+		Continue string `json:"continue"`
+	}
+	if json.NewDecoder(bytes.NewReader(page[at+len(key):])).Decode(&meta) != nil {
+		return ""
+	}
+	return meta.Continue
 }
 
 // errShape is an answer that is no list. It reaches a person as a connection that broke off, which is what it is.
