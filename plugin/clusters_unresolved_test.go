@@ -80,7 +80,7 @@ func newUnaccounted() *unaccountedFor {
 }
 
 func (u *unaccountedFor) objects() []runtime.Object {
-	objects := append([]runtime.Object{u.migration}, operatorObjects(5*time.Second)...)
+	objects := operatorObjects(5 * time.Second)
 	if u.plan != nil {
 		objects = append(objects, u.plan)
 	}
@@ -93,7 +93,7 @@ func (u *unaccountedFor) objects() []runtime.Object {
 	for _, pod := range u.pods {
 		objects = append(objects, pod)
 	}
-	return objects
+	return append(objects, u.migration) // last, so that who watches it sees the rest
 }
 
 func (u *unaccountedFor) run() *v1alpha1.UnresolvedRun { return u.migration.Status.UnresolvedRun }

@@ -90,7 +90,7 @@ func (s *realServer) user(c scenario) string {
 	if len(c.Forbid) == 0 {
 		return "alice"
 	}
-	return "without-" + strings.Join(c.Forbid, "-")
+	return "without-" + strings.ReplaceAll(strings.Join(c.Forbid, "-"), "/", ".")
 }
 
 var plurals = []string{"ptahschemas", "ptahschemaplans", "ptahschemaapprovals", "ptahmigrations", "ptahmigrationplans", "ptahmigrationapprovals"}

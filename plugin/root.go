@@ -8,28 +8,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/ptah-run/ptah/pkg/release"
 	"github.com/ptah-run/ptah/pkg/render"
 	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/approve"
+	"github.com/ptah-run/ptah/plugin/clearunresolved"
+	"github.com/ptah-run/ptah/plugin/complete"
 	"github.com/ptah-run/ptah/plugin/completion"
 	"github.com/ptah-run/ptah/plugin/diff"
 	"github.com/ptah-run/ptah/plugin/events"
 	"github.com/ptah-run/ptah/plugin/explain"
 	"github.com/ptah-run/ptah/plugin/export"
 	"github.com/ptah-run/ptah/plugin/findstalled"
+	"github.com/ptah-run/ptah/plugin/migration"
 	"github.com/ptah-run/ptah/plugin/options"
 	"github.com/ptah-run/ptah/plugin/plan"
 	"github.com/ptah-run/ptah/plugin/preflight"
 	"github.com/ptah-run/ptah/plugin/prune"
 	"github.com/ptah-run/ptah/plugin/push"
+	"github.com/ptah-run/ptah/plugin/reject"
 	"github.com/ptah-run/ptah/plugin/status"
 	"github.com/ptah-run/ptah/plugin/supportbundle"
 	"github.com/ptah-run/ptah/plugin/suspend"
@@ -65,7 +71,6 @@ next steps go to stderr.
 		PersistentPreRunE: func(*cobra.Command, []string) error { return global.Validate() },
 	}
 	root.SuggestionsMinimumDistance = 2
-	root.SetVersionTemplate("kubectl ptah {{.Version}}\n")
 	root.SetIn(global.In)
 	root.SetOut(global.Out)
 	root.SetErr(global.ErrOut)
@@ -75,12 +80,12 @@ next steps go to stderr.
 	root.CompletionOptions.DisableDefaultCmd = true
 	global.AddFlags(root.PersistentFlags())
 	root.AddGroup(&cobra.Group{ID: "look", Title: "Look:"}, &cobra.Group{ID: "act", Title: "Act:"}, &cobra.Group{ID: "other", Title: "Other:"})
-	addTo(root, "look", status.New(global), plan.New(global), diff.New(global), wait.New(global), events.New(global), explain.New(global), findstalled.New(global))
+	addTo(root, "look", status.New(global), plan.New(global), migration.New(global), diff.New(global), wait.New(global), events.New(global), explain.New(global), findstalled.New(global))
 	addTo(root, "look", preflight.New(global), supportbundle.New(global))
-	addTo(root, "act", approve.New(global), suspend.New(global), suspend.NewResume(global), export.New(global), verify.New(global), prune.New(global), push.New(global))
+	addTo(root, "act", approve.New(global), reject.New(global), clearunresolved.New(global), suspend.New(global), suspend.NewResume(global), export.New(global), verify.New(global), prune.New(global), push.New(global))
 	addTo(root, "other", version.New(global), completion.New(global))
 	root.SetHelpCommandGroupID("other")
-	completeFlags(root)
+	completeFlags(root, global)
 	return root
 }
 
@@ -117,10 +122,23 @@ func likelyFlag(cmd *cobra.Command, err error) string {
 	return ""
 }
 
-// completeFlags gives fixed values and live namespaces to the flags that all verbs have.
-func completeFlags(root *cobra.Command) {
+// completeFlags gives fixed values, live namespaces and the kubeconfig's names to the flags that all verbs have.
+func completeFlags(root *cobra.Command, global *options.Global) {
 	_ = root.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp))
-	_ = root.RegisterFlagCompletionFunc("jq", cobra.NoFileCompletions)
+	_ = root.RegisterFlagCompletionFunc("namespace", complete.Namespaces(global))
+	_ = root.RegisterFlagCompletionFunc("context", complete.Kubeconfig(global, func(c clientcmdapi.Config) []string { return slices.Collect(maps.Keys(c.Contexts)) }))
+	_ = root.RegisterFlagCompletionFunc("cluster", complete.Kubeconfig(global, func(c clientcmdapi.Config) []string { return slices.Collect(maps.Keys(c.Clusters)) }))
+	_ = root.RegisterFlagCompletionFunc("user", complete.Kubeconfig(global, func(c clientcmdapi.Config) []string { return slices.Collect(maps.Keys(c.AuthInfos)) }))
+	for _, name := range []string{"jq", "as", "as-group", "as-uid", "as-user-extra", "server", "token", "tls-server-name", "request-timeout", "proxy-url"} {
+		_ = root.RegisterFlagCompletionFunc(name, cobra.NoFileCompletions)
+	}
+	for _, cmd := range root.Commands() {
+		for _, name := range []string{"coordination-namespace", "release-namespace"} {
+			if cmd.Flags().Lookup(name) != nil {
+				_ = cmd.RegisterFlagCompletionFunc(name, complete.Namespaces(global))
+			}
+		}
+	}
 }
 
 // Run carries out one command line and returns its exit code. The name is argv[0]: under kubectl's completion name the arguments are words

@@ -200,6 +200,7 @@ func (s *stubServer) load(t *testing.T, objects []*unstructured.Unstructured, c 
 	s.current.put(withCRDs(t, objects, c)...)
 	s.current.admin = c.Admin
 	s.current.refuse, s.current.bare = c.Refuse, c.Bare
+	s.current.person = (&realServer{}).user(c)
 	for _, resource := range c.Forbid {
 		s.current.forbid[resource] = true
 	}

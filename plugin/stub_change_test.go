@@ -1,6 +1,7 @@
 package plugin_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -144,17 +145,18 @@ func (s *realServer) later(t *testing.T, from, to []*unstructured.Unstructured) 
 	t.Helper()
 	done := make(chan struct{})
 	t.Cleanup(func() { <-done })
+	ctx := context.WithoutCancel(t.Context()) // the command may be done before all of it is stored
 	go func() {
 		defer close(done)
 		time.Sleep(300 * time.Millisecond) // the command has to have looked once, which takes a tenth of this
 		for _, object := range without(from, to) {
-			_, err := s.store.Delete(t.Context(), key(object))
+			_, err := s.store.Delete(ctx, key(object))
 			assert.NoError(t, err)
 		}
 		for _, object := range to {
 			data, err := json.Marshal(object.Object)
 			assert.NoError(t, err)
-			_, err = s.store.Put(t.Context(), key(object), string(data))
+			_, err = s.store.Put(ctx, key(object), string(data))
 			assert.NoError(t, err)
 		}
 	}()

@@ -13,8 +13,12 @@ func (s *stub) whoAmI(w http.ResponseWriter) {
 	if s.beforeWrite != nil {
 		s.beforeWrite()
 	}
+	name := s.person
+	if name == "" {
+		name = "alice"
+	}
 	answer(w, http.StatusCreated, map[string]any{
-		"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "status": map[string]any{"userInfo": map[string]any{"username": "alice"}},
+		"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "status": map[string]any{"userInfo": map[string]any{"username": name}},
 	})
 }
 

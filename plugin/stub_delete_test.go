@@ -12,6 +12,10 @@ func (s *stub) deleteOne(w http.ResponseWriter, r *http.Request, resource, names
 	wanted := &metav1.DeleteOptions{}
 	must(json.NewDecoder(r.Body).Decode(wanted))
 	object := s.get(resource, namespace, name)
+	if s.dying != nil && s.dying() {
+		status(w, http.StatusForbidden, metav1.StatusReasonForbidden, "the process is gone", resource, name)
+		return
+	}
 	if s.beforeDelete != nil {
 		s.beforeDelete(resource, name)
 		object = s.get(resource, namespace, name)

@@ -39,12 +39,15 @@ type stub struct {
 	// expired is how many watches are answered with "too old"; blind forbids watching.
 	expired int
 	blind   bool
+	person  string // who the person is
 	// beforeWrite changes the world between a last look and a write that somebody signs.
 	beforeWrite func()
 	// refuseStored forbids Events, except under a dry run.
 	refuseStored bool
 	// beforeDelete changes the world between a last look and the deletion.
 	beforeDelete func(resource, name string)
+	// dying refuses a deletion, and every one after it.
+	dying func() bool
 	// requests counts what was asked.
 	requests []string
 }

@@ -50,7 +50,7 @@ func TestWaitSaysWhatStandsInTheWayAndSeesChanges(t *testing.T) {
 
 			assert.Equal(t, options.Done, <-done)
 			assert.Equal(t, "ok schema app/orders is in sync\n", stdout.String())
-			assert.Equal(t, 2, strings.Count(stderr.String(), "\n"), "each thing once:\n%s", stderr.String())
+			assert.Equal(t, 2, strings.Count(stderr.String(), "waits for"), "each thing once:\n%s", stderr.String())
 		})
 	}
 }

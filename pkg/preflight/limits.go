@@ -112,7 +112,7 @@ func podTotal(pod corev1.PodSpec, of func(corev1.Container) corev1.ResourceList)
 	for _, c := range pod.Containers {
 		add(total, of(c), 1)
 	}
-	var sidecars = corev1.ResourceList{}
+	sidecars := corev1.ResourceList{}
 	for _, c := range pod.InitContainers {
 		if c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
 			add(total, of(c), 1)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
@@ -16,11 +17,9 @@ import (
 	"github.com/ptah-run/ptah/pkg/intent"
 	"github.com/ptah-run/ptah/pkg/podspec"
 	"github.com/ptah-run/ptah/pkg/realm"
-
-	batchv1 "k8s.io/api/batch/v1"
 )
 
-// identity stands in for the operator's own: it shapes no Pod, only the names of its images.
+// standIn stands in for the operator's own: it shapes no Pod, only the names of its images.
 func standIn() v1alpha1.ExecutionIdentity {
 	image := "image@" + digest.Bytes(nil)
 	return v1alpha1.ExecutionIdentity{
@@ -82,15 +81,16 @@ func noPods(err error) Finding {
 	return pass("no Pod is made for an engine that is not implemented")
 }
 
-func (r Resource) accountName() string { return orElse(r.Execution.ServiceAccountName, "default") }
+// AccountName is the ServiceAccount of operation Pods.
+func (r Resource) AccountName() string { return orElse(r.Execution.ServiceAccountName, "default") }
 
 func judgePodAccount(r Resource) Finding {
-	name := r.Namespace + "/" + r.accountName()
+	name := r.Namespace + "/" + r.AccountName()
 	switch r.Account.State {
 	case Unknown:
 		return unknown("ask somebody who may read it", name+": "+r.Account.why())
 	case Absent:
-		return fail(fmt.Sprintf("kubectl create serviceaccount %s -n %s; it needs no permission", r.accountName(), r.Namespace), name+" does not exist")
+		return fail(fmt.Sprintf("kubectl create serviceaccount %s -n %s; it needs no permission", r.AccountName(), r.Namespace), name+" does not exist")
 	}
 	return pass(name + " exists")
 }

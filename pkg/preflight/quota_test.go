@@ -46,7 +46,8 @@ func TestProjection(t *testing.T) {
 		"limit that is not set":      {quota(amounts("limits.cpu", "9"), amounts("limits.cpu", "0")), nil, nil, Fail},
 		"limit by default": {
 			quota(amounts("limits.cpu", "9"), amounts("limits.cpu", "0")), nil,
-			[]corev1.LimitRange{{Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{Type: corev1.LimitTypeContainer, Default: amounts("cpu", "1")}}}}}, Pass,
+			[]corev1.LimitRange{{Spec: corev1.LimitRangeSpec{Limits: []corev1.LimitRangeItem{{Type: corev1.LimitTypeContainer, Default: amounts("cpu", "1")}}}}},
+			Pass,
 		},
 		"stale":                   {corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: amounts("pods", "9")}}, nil, nil, CouldNotTell},
 		"about other things":      {quota(amounts("services", "0", "requests.storage", "0"), nil), nil, nil, Pass},

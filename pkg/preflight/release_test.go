@@ -6,8 +6,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	appsLabels "k8s.io/apimachinery/pkg/labels"
-
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -253,7 +251,7 @@ func TestBindingsThatNameAnEpoch(t *testing.T) {
 }
 
 func TestTheChartsOwnBindingsAreFineAndImitationsAreNot(t *testing.T) {
-	own := appsLabels.Set{"app.kubernetes.io/instance": "ptah", "app.kubernetes.io/name": "ptah-operator", "helm.sh/chart": "ptah-operator-0.1.0"}
+	own := map[string]string{"app.kubernetes.io/instance": "ptah", "app.kubernetes.io/name": "ptah-operator", "helm.sh/chart": "ptah-operator-0.1.0"}
 	binding := rbacv1.ClusterRoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "ptah-operator-manager", Labels: own}, RoleRef: rbacv1.RoleRef{Kind: "ClusterRole", Name: "ptah-operator-manager"},
 		Subjects: subject("ServiceAccount", "ptah-system", "ptah-operator-manager-v1"),

@@ -54,7 +54,7 @@ type BundleProblem struct {
 	Text string `json:"text"`
 }
 
-// What is proven of a plan in a bundle.
+// What is proven of a plan in a bundle; approvals come last.
 var (
 	provenSchema    = []string{"chunks", "content digest", "fingerprint", "SQL", "approvals"}
 	provenMigration = []string{"name", "approvals"}
@@ -100,6 +100,8 @@ func (b *Bundle) Add(entry bundle.Entry, size int64) {
 	}
 	if entry.Approvals >= 0 {
 		item.Approvals = &entry.Approvals
+	} else {
+		item.Proven = item.Proven[:len(item.Proven)-1]
 	}
 	b.Items = append(b.Items, item)
 	b.Plans = len(b.Items)

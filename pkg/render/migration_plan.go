@@ -89,8 +89,13 @@ func (p *MigrationPlan) Draw(c *Canvas) {
 		f.line("Unaccounted", c.mark(Bad)+" a run nobody accounted for carried out this plan (status.unresolvedRun)")
 	}
 	c.println("")
+	sequence(c, p.Migrations)
+}
+
+// sequence draws what a plan runs, in order.
+func sequence(c *Canvas, migrations []PlannedMigration) {
 	t := c.table(column{title: "VERSION"}, column{title: "DESCRIPTION", flexible: true}, column{title: "MODE", spare: 2}, column{title: "CHECKSUM", spare: 1})
-	for _, m := range p.Migrations {
+	for _, m := range migrations {
 		version := m.VersionKey
 		if version == "" {
 			version = fmt.Sprint(m.Version)

@@ -176,8 +176,13 @@ func (l *StalledList) row(c *Canvas, s *Stalled) []cell {
 		attempt = fmt.Sprint(s.Attempt)
 	}
 	row := []cell{
-		{text: s.ResourceKind}, {text: s.Name}, {text: s.Phase, tone: phaseTone(s.Phase)}, {text: s.overdue("?"), tone: Bad},
-		{text: Age(seconds(s.DeadlineSeconds))}, {text: attempt}, {text: Printable(s.Why)},
+		{text: s.ResourceKind},
+		{text: s.Name},
+		{text: s.Phase, tone: phaseTone(s.Phase)},
+		{text: s.overdue("?"), tone: Bad},
+		{text: Age(seconds(s.DeadlineSeconds))},
+		{text: attempt},
+		{text: Printable(s.Why)},
 	}
 	if l.allNamespaces {
 		row = append([]cell{{text: s.Namespace}}, row...)

@@ -70,7 +70,8 @@ func everywhere() []Part {
 		{Path: "resources/pods.json", Document: map[string]any{"items": []any{map[string]any{"spec": map[string]any{"containers": []any{map[string]any{
 			"args": []any{"--dsn=postgres://orders:" + escaped + "@db/orders"},
 			"env": []any{
-				map[string]any{"name": "DB_PASSWORD", "value": secret}, map[string]any{"name": "PLAIN", "value": "harmless"},
+				map[string]any{"name": "DB_PASSWORD", "value": secret},
+				map[string]any{"name": "PLAIN", "value": "harmless"},
 				map[string]any{"name": "FROM", "valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": "orders-database", "key": "url"}}},
 			},
 		}}}}}}},

@@ -3,11 +3,14 @@ package complete
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/pkg/render"
@@ -34,9 +37,17 @@ func Schemas(global *options.Global) Func { return first(global, schemas) }
 // Resources offers schemas and migrations as the first argument.
 func Resources(global *options.Global) Func {
 	return first(global, func(ctx context.Context, client *cluster.Client, query cluster.Query, add func(name, hint string)) error {
-		_ = schemas(ctx, client, query, add)
+		// A kind that may not be listed does not hide the other. Whoever has typed a kind wants names with it.
+		both := func(kind, name, hint string) {
+			add(name, hint)
+			add(kind+"/"+name, hint)
+		}
+		_ = client.EachSchema(ctx, query, func(s *v1alpha1.PtahSchema) error {
+			both("schema", s.Name, phase(string(s.Status.Phase)))
+			return nil
+		})
 		return client.EachMigration(ctx, query, func(m *v1alpha1.PtahMigration) error {
-			add(m.Name, "migration "+phase(string(m.Status.Phase)))
+			both("migration", m.Name, "migration "+phase(string(m.Status.Phase)))
 			return nil
 		})
 	})
@@ -82,10 +93,28 @@ func StoredPlans(global *options.Global) Func {
 	}
 }
 
-// AsFlag completes a flag's value as if it were the first argument.
-func AsFlag(offer Func) Func {
+// Namespaces offers the namespaces of the cluster.
+func Namespaces(global *options.Global) Func {
 	return func(cmd *cobra.Command, _ []string, prefix string) ([]string, cobra.ShellCompDirective) {
-		return offer(cmd, nil, prefix)
+		return names(cmd.Context(), global, prefix, func(ctx context.Context, client *cluster.Client, _ cluster.Query, add func(name, hint string)) error {
+			return cluster.EachObject(ctx, client, cluster.KindNamespaces, cluster.Query{}, func(n *corev1.Namespace) error {
+				add(n.Name, string(n.Status.Phase))
+				return nil
+			})
+		})
+	}
+}
+
+// Kubeconfig offers the names of one part of the kubeconfig: its contexts, clusters or users.
+func Kubeconfig(global *options.Global, part func(clientcmdapi.Config) []string) Func {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		config, err := global.Config.ToRawKubeConfigLoader().RawConfig()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		list := part(config)
+		slices.Sort(list)
+		return list, cobra.ShellCompDirectiveNoFileComp
 	}
 }
 
@@ -144,7 +173,7 @@ func names(ctx context.Context, global *options.Global, prefix string, offer vis
 	var words []string
 	// What was read before an error is still worth offering.
 	_ = offer(ctx, client, cluster.Query{Namespace: namespace, Limit: most}, func(name, hint string) {
-		if strings.HasPrefix(name, prefix) {
+		if strings.HasPrefix(name, prefix) && strings.Contains(name, "/") == strings.Contains(prefix, "/") {
 			words = append(words, name+"\t"+hint)
 		}
 	})

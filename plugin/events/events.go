@@ -87,7 +87,6 @@ func (s *story) view(o *eventsOptions) *render.EventList {
 // look reads the resource, what belongs to it, and the namespace's Events. Without the Events there is no answer; without plans or approvals
 // there is one.
 func (o *eventsOptions) look(ctx context.Context, c *cluster.Client) (*story, error) {
-	defer o.global.Slow("reading the Events of namespace %s", o.namespace)()
 	found, err := resource.Find(ctx, c, o.namespace, o.kind, o.name)
 	if err != nil {
 		return nil, err

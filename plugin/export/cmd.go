@@ -34,6 +34,7 @@ without --force. A migration plan stores no SQL: keep the artifact that it names
 			}
 			return o.run(cmd.Context())
 		},
+		Args:              cobra.ArbitraryArgs,
 		ValidArgsFunction: complete.StoredPlans(global),
 	}
 	flags := cmd.Flags()

@@ -49,12 +49,14 @@ type Global struct {
 
 // New gives the options of a process.
 func New(streams genericiooptions.IOStreams, screen Screen, clock func() time.Time, getenv func(string) string) *Global {
-	config := genericclioptions.NewConfigFlags(true)
-	config.WrapConfigFn = func(config *rest.Config) *rest.Config {
+	g := &Global{IOStreams: streams, Clock: clock, Getenv: getenv, Screen: screen, Patience: time.Second, color: colorAuto}
+	g.Config = genericclioptions.NewConfigFlags(true)
+	g.Config.WrapConfigFn = func(config *rest.Config) *rest.Config {
 		config.UserAgent = "kubectl-ptah/" + release.Version
+		config.Wrap(g.watchRequests)
 		return config
 	}
-	return &Global{IOStreams: streams, Clock: clock, Getenv: getenv, Screen: screen, Config: config, Patience: time.Second, color: colorAuto}
+	return g
 }
 
 // AddFlags adds the flags that all verbs have.
@@ -178,12 +180,6 @@ func (g *Global) Say(text string) {
 	g.saying.Lock()
 	defer g.saying.Unlock()
 	_, _ = io.WriteString(g.ErrOut, text)
-}
-
-// Slow says on stderr what is being done, once that takes longer than a person waits without wondering. Call what it returns when it is done.
-func (g *Global) Slow(format string, args ...any) (done func()) {
-	timer := time.AfterFunc(g.Patience, func() { g.Note(render.Dim, format+" ...", args...) })
-	return func() { timer.Stop() }
 }
 
 // Next writes the command to run next to stderr.

@@ -121,7 +121,9 @@ func gatherParts(ctx context.Context, client *cluster.Client, r *checks.Release)
 		found := get[corev1.ConfigMap](ctx, client, cluster.KindConfigMaps, c.Namespace, v1alpha1.ReleaseActivationConfigMap)
 		r.Activation = checks.Known[map[string]string]{State: found.State, Why: found.Why, Value: found.Value.Data}
 	})
-	team.do(func() { r.RoleBindings = list[rbacv1.RoleBinding](ctx, client, cluster.KindRoleBindings, cluster.Query{}) })
+	team.do(func() {
+		r.RoleBindings = list[rbacv1.RoleBinding](ctx, client, cluster.KindRoleBindings, cluster.Query{})
+	})
 	team.do(func() {
 		r.ClusterRoleBindings = list[rbacv1.ClusterRoleBinding](ctx, client, cluster.KindClusterRoleBindings, cluster.Query{})
 	})

@@ -46,31 +46,53 @@ func gatherResource(ctx context.Context, client *cluster.Client, kind, namespace
 	if err != nil {
 		return r, err
 	}
-	here := cluster.Query{Namespace: namespace}
-	secrets := map[string]checks.Known[corev1.Secret]{}
-	var ca, policy checks.Known[corev1.ConfigMap]
-	var lock sync.Mutex
+	g := &resourceGatherer{client: client, r: &r, secrets: map[string]checks.Known[corev1.Secret]{}}
 	team := newCrew()
-	for _, secret := range r.SecretNames() {
+	g.documents(ctx, team)
+	g.pod(ctx, team)
+	team.do(func() { r.Claimants = claimants(ctx, client, namespace) })
+	team.wait()
+	readDocuments(ctx, &r, g.secrets, g.ca, g.policy, askRegistry)
+	return r, nil
+}
+
+// resourceGatherer reads what lies around one resource.
+type resourceGatherer struct {
+	client *cluster.Client
+	r      *checks.Resource
+
+	mu         sync.Mutex
+	secrets    map[string]checks.Known[corev1.Secret]
+	ca, policy checks.Known[corev1.ConfigMap]
+}
+
+// documents are the Secrets and ConfigMaps that the resource names.
+func (g *resourceGatherer) documents(ctx context.Context, team *crew) {
+	namespace, source := g.r.Namespace, g.r.Source
+	for _, name := range g.r.SecretNames() {
 		team.do(func() {
-			found := get[corev1.Secret](ctx, client, cluster.KindSecrets, namespace, secret)
-			lock.Lock()
-			defer lock.Unlock()
-			secrets[secret] = found
+			found := get[corev1.Secret](ctx, g.client, cluster.KindSecrets, namespace, name)
+			g.mu.Lock()
+			defer g.mu.Unlock()
+			g.secrets[name] = found
 		})
 	}
 	team.do(func() {
-		policy = get[corev1.ConfigMap](ctx, client, cluster.KindConfigMaps, namespace, r.Source.VerificationPolicyFrom.Name)
+		g.policy = get[corev1.ConfigMap](ctx, g.client, cluster.KindConfigMaps, namespace, source.VerificationPolicyFrom.Name)
 	})
-	if t := r.Source.Transport; t != nil && t.CAFrom != nil {
-		team.do(func() { ca = get[corev1.ConfigMap](ctx, client, cluster.KindConfigMaps, namespace, t.CAFrom.Name) })
+	if t := source.Transport; t != nil && t.CAFrom != nil {
+		team.do(func() {
+			g.ca = get[corev1.ConfigMap](ctx, g.client, cluster.KindConfigMaps, namespace, t.CAFrom.Name)
+		})
 	}
-	account := r.Execution.ServiceAccountName
-	if account == "" {
-		account = "default"
-	}
+}
+
+// pod is what the API server looks at when an operation's Pod is made.
+func (g *resourceGatherer) pod(ctx context.Context, team *crew) {
+	r, client := g.r, g.client
+	here := cluster.Query{Namespace: r.Namespace}
 	team.do(func() {
-		r.Account = get[corev1.ServiceAccount](ctx, client, cluster.KindServiceAccounts, namespace, account)
+		r.Account = get[corev1.ServiceAccount](ctx, client, cluster.KindServiceAccounts, r.Namespace, r.AccountName())
 	})
 	if class := r.Execution.PriorityClassName; class != "" {
 		team.do(func() {
@@ -85,13 +107,9 @@ func gatherResource(ctx context.Context, client *cluster.Client, kind, namespace
 	team.do(func() { r.LimitRanges = list[corev1.LimitRange](ctx, client, cluster.KindLimitRanges, here) })
 	team.do(func() { r.Quotas = list[corev1.ResourceQuota](ctx, client, cluster.KindResourceQuotas, here) })
 	team.do(func() {
-		found := get[corev1.Namespace](ctx, client, cluster.KindNamespaces, "", namespace)
+		found := get[corev1.Namespace](ctx, client, cluster.KindNamespaces, "", r.Namespace)
 		r.Labels = checks.Known[map[string]string]{State: found.State, Why: found.Why, Value: found.Value.Labels}
 	})
-	team.do(func() { r.Claimants = claimants(ctx, client, namespace) })
-	team.wait()
-	readDocuments(ctx, &r, secrets, ca, policy, askRegistry)
-	return r, nil
 }
 
 // keysOf keeps the names of the keys that hold something.

@@ -5,7 +5,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptah-run/ptah/pkg/render"
-	"github.com/ptah-run/ptah/plugin/cluster"
 	"github.com/ptah-run/ptah/plugin/complete"
 	"github.com/ptah-run/ptah/plugin/options"
 )
@@ -64,10 +63,11 @@ If a list that pins depend on cannot be read, nothing that it could pin is delet
 	flags.BoolVar(&o.yes, "yes", false, "Delete what may go")
 	flags.StringVar(&o.dryRun, "dry-run", dryRunNone, "With --yes: client sends nothing, server lets the API server check without deleting")
 	flags.Lookup("dry-run").NoOptDefVal = dryRunClient
-	flags.Int64Var(&o.chunk, "chunk-size", cluster.PageSize, "How many objects to read with one request")
+	flags.Int64Var(&o.chunk, "chunk-size", pageSize, "How many objects to read with one request")
 	o.output = global.AddOutput(flags, render.Text, render.Wide, render.JSON, render.YAML, render.Name, render.JSONPath, render.GoTemplate)
 	_ = cmd.RegisterFlagCompletionFunc("output", complete.Formats(o.output))
 	_ = cmd.RegisterFlagCompletionFunc("schema", complete.AsFlag(complete.Schemas(global)))
+	_ = cmd.RegisterFlagCompletionFunc("migration", complete.AsFlag(complete.Migrations(global)))
 	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{dryRunNone, dryRunClient, dryRunServer}, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

@@ -23,6 +23,9 @@ const (
 	dryRunServer = "server"
 )
 
+// pageSize keeps what is held of a list while it is read to about a megabyte.
+const pageSize = 200
+
 // client is what the verb needs from the cluster: list on both families, their plans and approvals and on ConfigMaps, get on plans, and for
 // --yes delete on plans and ConfigMaps.
 type client interface {

@@ -45,7 +45,7 @@ unless --dev-url-env names another, and dropped afterwards. Without one, and wit
 server programs on this machine, a disposable server is started on a loopback address in a
 temporary directory and removed afterwards.`,
 		Example: `  kubectl ptah push schema schema.sql oci://registry.example/app/orders:v2
-  kubectl ptah push schema tables/ views.sql oci://registry.example/app/orders:v2 --dev-url-env CI_POSTGRES_URL
+  kubectl ptah push schema tables/ views.sql oci://registry.example/app/orders:v2 --dev-url-env CI_URL
   kubectl ptah push schema schema.sql oci://localhost:5000/app/orders:v2 -o json --jq .digest`,
 		Args: atLeast(2, "one file and an oci:// reference"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -47,6 +47,7 @@ The exit code is 1 when something could not be read; the bundle is written all t
 	flags := cmd.Flags()
 	flags.StringVarP(&o.file, "output", "o", "", "File to write, ending in .tar.gz or .tgz")
 	o.format = global.AddFormat(flags, render.Text, render.JSON, render.YAML, render.Name)
+	_ = cmd.RegisterFlagCompletionFunc("format", complete.Formats(o.format))
 	flags.BoolVarP(&o.all, "all-namespaces", "A", false, "Collect from all namespaces")
 	flags.Int64Var(&o.lines, "log-lines", 2000, "How many lines of each log to take, from the end; 0 takes no logs")
 	return cmd

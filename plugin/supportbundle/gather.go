@@ -266,8 +266,10 @@ func (g *gatherer) wanted(o object) bool {
 	}
 	type relation struct{ kind, name string }
 	for _, r := range []relation{
-		{render.KindSchema, text("", o, "spec", "schemaRef", "name")}, {render.KindMigration, text("", o, "spec", "migrationRef", "name")},
-		{render.KindSchema, text("", o, "metadata", "labels", v1alpha1.SchemaLabel)}, {render.KindMigration, text("", o, "metadata", "labels", v1alpha1.MigrationLabel)},
+		{render.KindSchema, text("", o, "spec", "schemaRef", "name")},
+		{render.KindMigration, text("", o, "spec", "migrationRef", "name")},
+		{render.KindSchema, text("", o, "metadata", "labels", v1alpha1.SchemaLabel)},
+		{render.KindMigration, text("", o, "metadata", "labels", v1alpha1.MigrationLabel)},
 	} {
 		if r.name != "" {
 			return r.name == g.options.name && (g.options.kind == "" || g.options.kind == r.kind)

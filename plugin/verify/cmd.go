@@ -42,7 +42,7 @@ something is wrong, 1 that the bundle cannot be read.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&o.digest, "digest", "", "Digest that the bundle must have, as export printed it")
-	o.output = global.AddOutput(flags, render.Text, render.Wide, render.JSON, render.YAML, render.Name)
+	o.output = global.AddOutput(flags, render.Text, render.Wide, render.JSON, render.YAML, render.Name, render.JSONPath, render.GoTemplate)
 	_ = cmd.RegisterFlagCompletionFunc("output", complete.Formats(o.output))
 	_ = cmd.RegisterFlagCompletionFunc("digest", cobra.NoFileCompletions)
 	return cmd

@@ -18,6 +18,9 @@ func New(global *options.Global) *cobra.Command {
 		Long: `Print the version of this plugin and, where the cluster can be reached, of Kubernetes, of Ptah's
 API and of the operator as a resource of the namespace records it. What cannot be found out is
 said on stderr; that alone is no failure.`,
+		Example: `  kubectl ptah version
+  kubectl ptah version --client
+  kubectl ptah version --jq .client.version`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return options.Usagef("version takes no arguments")

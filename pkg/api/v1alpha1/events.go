@@ -35,6 +35,8 @@ const (
 	EventOperationRetried EventReason = "OperationRetried"
 	// EventOperationStarted: Normal, PtahSchema and PtahMigration; a Job was created.
 	EventOperationStarted EventReason = "OperationStarted"
+	// EventPlanRejected: Warning, PtahSchema and PtahMigration, by kubectl ptah; a person decided against the current plan and withdrew its approvals.
+	EventPlanRejected EventReason = "PlanRejected"
 	// EventPlanStale: Warning, PtahSchema; the plan stopped matching its inputs.
 	EventPlanStale EventReason = "PlanStale"
 	// EventProtectedTableRefused: Warning, PtahSchema; the plan would change a protected table and was not published.
