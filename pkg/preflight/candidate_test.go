@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -79,6 +80,7 @@ func TestNames(t *testing.T) {
 
 func TestRotatorCountsWhereTheChartHasOne(t *testing.T) {
 	chart := testChart(t)
+	chart.Defaults = maps.Clone(chart.Defaults)
 	chart.Defaults["certificateRotation"] = map[string]any{"enabled": true, "resources": map[string]any{"requests": map[string]any{"cpu": "10m", "memory": "32Mi"}}}
 	chart.Schema = map[string]any{}
 	c, err := NewCandidate(chart, "ptah", "ptah-system", NamedFile{Name: "v", Data: []byte(goodValues)})

@@ -1,6 +1,7 @@
 package preflight
 
 import (
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -13,9 +14,12 @@ import (
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 )
 
+// readOnce spares every test the reading of six large manifests. Nobody changes what it returns.
+var readOnce = sync.OnceValues(func() (Chart, error) { return ReadChart(charts.Operator) })
+
 func testChart(t *testing.T) Chart {
 	t.Helper()
-	chart, err := ReadChart(charts.Operator)
+	chart, err := readOnce()
 	require.NoError(t, err)
 	return chart
 }
