@@ -15,11 +15,24 @@ import (
 const days = 24 * time.Hour
 
 func init() {
-	clusters["retention"] = retentionCluster
-	clusters["retention-operating"] = retentionOperatingCluster
-	clusters["retention-clean"] = retentionCleanCluster
-	clusters["retention-lost"] = retentionLostCluster
-	clusters["retention-altered"] = retentionAlteredCluster
+	clusters["retention"] = withGeneration(retentionCluster)
+	clusters["retention-operating"] = withGeneration(retentionOperatingCluster)
+	clusters["retention-clean"] = withGeneration(retentionCleanCluster)
+	clusters["retention-lost"] = withGeneration(retentionLostCluster)
+	clusters["retention-altered"] = withGeneration(retentionAlteredCluster)
+}
+
+// withGeneration gives plans the generation that an API server gives them, so that an export of both servers has the same bytes.
+func withGeneration(build func() []runtime.Object) func() []runtime.Object {
+	return func() []runtime.Object {
+		objects := build()
+		for _, object := range objects {
+			if p, ok := object.(*v1alpha1.PtahSchemaPlan); ok {
+				p.Generation = 1
+			}
+		}
+		return objects
+	}
 }
 
 // publishMigration stores a plan of a migration.

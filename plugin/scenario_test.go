@@ -96,7 +96,7 @@ func runScenarios(t *testing.T, against server, realServer bool) {
 			}
 			got := s.run(t, against)
 			for _, command := range s.After {
-				next := scenario{Command: command, Cluster: s.Cluster, Env: s.Env, dir: s.dir}.run(t, against)
+				next := scenario{Command: command, Cluster: s.Cluster, Env: s.Env, Forbid: s.Forbid, Admin: s.Admin, dir: s.dir}.run(t, against)
 				got.stdout += fmt.Sprintf("$ kubectl ptah %s\n%s%s[exit %d]\n", command, next.stdout, next.stderr, next.code)
 			}
 			if *update && !realServer {
