@@ -1,70 +1,45 @@
 package cluster
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-func TestPagesAreReadOneAhead(t *testing.T) {
-	lost := errors.New("the connection broke off")
-	pages := func(token func(i int) string) (read func(*bytes.Buffer, string) error, asked *[]string) {
-		asked = &[]string{}
-		return func(into *bytes.Buffer, wanted string) error {
-			*asked = append(*asked, wanted)
-			into.Reset()
-			i := len(wanted)
-			fmt.Fprintf(into, `{"items":[{"metadata":{"name":"%d"}}],"kind":"List","metadata":{"continue":%q}}`, i, token(i))
-			return nil
-		}, asked
+// A table saves the second, larger reading only where it says of every resource that its time has not come.
+func TestATableIsBelievedOnlyWhereItSaysEnough(t *testing.T) {
+	now := time.Date(2026, 11, 29, 5, 4, 0, 0, time.UTC)
+	table := func(rows string) []byte {
+		return []byte(`{"kind":"Table","metadata":{"continue":"more","resourceVersion":"7"},"columnDefinitions":[{"name":"Name"},{"name":"Phase"},{"name":"Next"}],"rows":[` + rows + `]}`)
 	}
-	three := func(i int) string { return "xxx"[:min(i+1, 3)%3] }
-
-	t.Run("every page once", func(t *testing.T) {
-		read, asked := pages(three)
-		var seen []string
-		require.NoError(t, eachPage(read, func(page *bytes.Buffer) (string, error) {
-			seen = append(seen, page.String())
-			return continueToken(page.Bytes()), nil
-		}))
-		assert.Len(t, seen, 3)
-		assert.Equal(t, []string{"", "x", "xx"}, *asked)
-	})
-	t.Run("the walk knows better than the guess", func(t *testing.T) {
-		read, asked := pages(three)
-		steps := []string{"xx", ""}
-		require.NoError(t, eachPage(read, func(*bytes.Buffer) (string, error) {
-			next := steps[0]
-			steps = steps[1:]
-			return next, nil
-		}))
-		assert.Equal(t, []string{"", "x", "xx"}, *asked)
-	})
-	t.Run("a page that cannot be read is an error, not the end", func(t *testing.T) {
-		read, _ := pages(three)
-		walked := 0
-		err := eachPage(func(into *bytes.Buffer, token string) error {
-			if token == "xx" {
-				return lost
-			}
-			return read(into, token)
-		}, func(page *bytes.Buffer) (string, error) {
-			walked++
-			return continueToken(page.Bytes()), nil
-		})
-		require.ErrorIs(t, err, lost)
-		assert.Equal(t, 2, walked)
-	})
-}
-
-func TestContinueTokenOfOddPages(t *testing.T) {
-	for name, page := range map[string]string{
-		"nothing": "", "no metadata": `{"items":[]}`, "cut off": `{"items":[],"metadata":{"continue":"a`, "the last page": `{"items":[],"metadata":{"resourceVersion":"7"}}`,
+	const later = `{"cells":["a","InSync","2026-11-29T05:11:00Z"]}`
+	for name, c := range map[string]struct {
+		body []byte
+		is   bool // a table that can be used
+		due  bool
+	}{
+		"all in the future":   {table(later + "," + later), true, false},
+		"one is due":          {table(later + `,{"cells":["b","Planning","2026-11-29T05:03:59Z"]}`), true, true},
+		"one has no time":     {table(later + `,{"cells":["b","Pending",null]}`), true, true},
+		"one is suspended":    {table(later + `,{"cells":["b","Suspended","2026-11-29T05:11:00Z"]}`), true, true},
+		"a time of odd form":  {table(`{"cells":["b","InSync","in 7m"]}`), true, true},
+		"a row that is short": {table(`{"cells":["b"]}`), true, true},
+		"nothing":             {table(""), true, false},
+		"no column Next":      {[]byte(`{"kind":"Table","metadata":{},"columnDefinitions":[{"name":"Name"},{"name":"Phase"}],"rows":[{"cells":["a","InSync"]}]}`), false, false},
+		"a list":              {[]byte(`{"kind":"PtahSchemaList","metadata":{"continue":"more"},"items":[]}`), false, false},
+		"no JSON":             {[]byte(`<html>`), false, false},
 	} {
-		t.Run(name, func(t *testing.T) { assert.Empty(t, continueToken([]byte(page))) })
+		t.Run(name, func(t *testing.T) {
+			page, ok := readTable(c.body)
+			require.Equal(t, c.is, ok)
+			if !ok {
+				return
+			}
+			assert.Equal(t, c.due, page.due(now))
+			assert.Equal(t, "more", page.token)
+			assert.Equal(t, "7", page.version)
+		})
 	}
 }

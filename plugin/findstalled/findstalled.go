@@ -23,7 +23,7 @@ const purposeCron = "cron"
 // reader is what the verb needs from the cluster: list on schemas and migrations; for the reason also get on the operator's mutating
 // admission configuration and on its leader Lease.
 type reader interface {
-	EachHead(ctx context.Context, resource string, query cluster.Query, visit func(*convergence.Object) error) error
+	EachHead(ctx context.Context, resource string, query cluster.Query, now time.Time, visit func(*convergence.Object) error) error
 	Coordination(ctx context.Context) (cluster.Coordination, error)
 	Lease(ctx context.Context, namespace, name string) (*coordination.Lease, error)
 }

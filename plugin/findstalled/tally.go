@@ -21,7 +21,7 @@ type tally struct {
 
 func (t *tally) read(ctx context.Context, client reader, query cluster.Query, now time.Time, olderThan time.Duration, progress *progress) {
 	t.seen = map[convergence.State]int{}
-	t.err = client.EachHead(ctx, t.resource, query, func(o *convergence.Object) error {
+	t.err = client.EachHead(ctx, t.resource, query, now, func(o *convergence.Object) error {
 		v := convergence.Judge(o, now)
 		if v.State == convergence.Stalled && v.Overdue <= olderThan {
 			v.State = convergence.OnTime // not late enough for who asks

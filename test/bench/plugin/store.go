@@ -74,6 +74,44 @@ func (s *store) schema(namespace, name string, i int) *v1alpha1.PtahSchema {
 	if i%400 == 7 {
 		next = metav1.NewTime(time.Now().Add(-3 * time.Hour))
 	}
+	return asStored(s.bare(namespace, name, i, next))
+}
+
+// asStored adds what every real object carries: the manifest as "kubectl apply" keeps it, and who manages which field.
+func asStored(schema *v1alpha1.PtahSchema) *v1alpha1.PtahSchema {
+	manifest, _ := json.Marshal(map[string]any{"apiVersion": schema.APIVersion, "kind": schema.Kind, "metadata": map[string]any{"name": schema.Name, "namespace": schema.Namespace}, "spec": schema.Spec})
+	schema.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: string(manifest)}
+	for manager, part := range map[string]any{"kubectl-client-side-apply": map[string]any{"spec": schema.Spec}, "ptah-manager": map[string]any{"status": schema.Status}} {
+		data, _ := json.Marshal(part)
+		var value any
+		_ = json.Unmarshal(data, &value)
+		fields, _ := json.Marshal(fieldsOf(value))
+		schema.ManagedFields = append(schema.ManagedFields, metav1.ManagedFieldsEntry{
+			Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: schema.APIVersion, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: fields},
+		})
+	}
+	return schema
+}
+
+// fieldsOf is the set of a value's fields as the API server notes it.
+func fieldsOf(value any) map[string]any {
+	set := map[string]any{}
+	switch v := value.(type) {
+	case map[string]any:
+		for name, member := range v {
+			set["f:"+name] = fieldsOf(member)
+		}
+	case []any:
+		for _, member := range v {
+			if m, ok := member.(map[string]any); ok && m["type"] != nil {
+				set[fmt.Sprintf(`k:{"type":%q}`, m["type"])] = fieldsOf(member)
+			}
+		}
+	}
+	return set
+}
+
+func (s *store) bare(namespace, name string, i int, next metav1.Time) *v1alpha1.PtahSchema {
 	policy := v1alpha1.SchemaPolicy{Apply: v1alpha1.ApplyOnApproval, DriftSeverity: v1alpha1.DriftAll, LockTimeout: metav1.Duration{Duration: 30 * time.Second}, TransactionMode: v1alpha1.TransactionFile}
 	return &v1alpha1.PtahSchema{
 		TypeMeta:   meta("PtahSchema"),
