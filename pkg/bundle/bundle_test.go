@@ -192,10 +192,12 @@ func TestWriterRefusesWhatWouldNotVerify(t *testing.T) {
 		want   string
 	}{
 		"altered document": {func(p *bundle.Plan) { p.Document = bytes.Replace(p.Document, []byte("xxxx"), []byte("xxyx"), 1) }, "chunk ptah-plan-"},
-		"approval of another plan": {func(p *bundle.Plan) {
-			p.Approvals[0] = bytes.Replace(p.Approvals[0], []byte(`"uid":"p1"`), []byte(`"uid":"p2"`), 1)
+		"approval of another plan": {
+			func(p *bundle.Plan) {
+				p.Approvals[0] = bytes.Replace(p.Approvals[0], []byte(`"uid":"p1"`), []byte(`"uid":"p2"`), 1)
+			},
+			"approval release names plan app/ptah-plan-",
 		},
-			"approval release names plan app/ptah-plan-"},
 		"approval with other bindings": {func(p *bundle.Plan) {
 			p.Approvals[0] = bytes.Replace(p.Approvals[0], []byte(`"executionBindingID":"epoch-1"`), []byte(`"executionBindingID":"epoch-2"`), 1)
 		}, "approval release binds something else than the plan"},

@@ -109,10 +109,10 @@ func (r *reader) file(path string, size int64) error {
 	}
 	r.files[path] = File{Path: path, Size: size, Digest: digest.Bytes(data)}
 	r.report.Bytes += size
-	switch {
-	case path == ManifestFile:
+	switch path {
+	case ManifestFile:
 		r.manifest = data
-	case path == SumsFile:
+	case SumsFile:
 		r.sums = data
 	default:
 		r.planFile(where, name, data)

@@ -34,12 +34,16 @@ func TestChunkBelongsToItsPlanOnly(t *testing.T) {
 		"its chunk":        {chunk("a-000", "a"), ""},
 		"another plan's":   {chunk("b-000", "b"), "it is labelled for another plan"},
 		"labelled falsely": {chunk("settings", "a"), "the plan does not list it"},
-		"not the operator's": {chunk("a-000", "a", func(m *metav1.PartialObjectMetadata) { delete(m.Labels, v1alpha1.ManagedByLabel) }),
-			"it is not labelled as the operator's"},
+		"not the operator's": {
+			chunk("a-000", "a", func(m *metav1.PartialObjectMetadata) { delete(m.Labels, v1alpha1.ManagedByLabel) }),
+			"it is not labelled as the operator's",
+		},
 		"another owner": {chunk("a-000", "a", func(m *metav1.PartialObjectMetadata) { m.OwnerReferences[0].UID = "s2" }), "it is not owned by the plan's schema"},
 		"no owner":      {chunk("a-000", "a", func(m *metav1.PartialObjectMetadata) { m.OwnerReferences = nil }), "it is not owned by the plan's schema"},
-		"another kind of owner": {chunk("a-000", "a", func(m *metav1.PartialObjectMetadata) { m.OwnerReferences[0].Kind = "Deployment" }),
-			"it is not owned by the plan's schema"},
+		"another kind of owner": {
+			chunk("a-000", "a", func(m *metav1.PartialObjectMetadata) { m.OwnerReferences[0].Kind = "Deployment" }),
+			"it is not owned by the plan's schema",
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, c.want, c.chunk.Belongs(a)) })
@@ -60,10 +64,16 @@ func TestOrphans(t *testing.T) {
 		"listed by another plan": {[]any{idle, a}, chunk("b-000", "b"), "", ""},
 		"plan gone":              {[]any{idle}, chunk("a-000", "a"), pin.MayGo, "its plan is gone"},
 		"schema gone":            {nil, chunk("a-000", "a"), pin.MayGo, "its plan is gone"},
-		"being published": {[]any{schema(v1alpha1.PtahSchemaStatus{ActiveOperation: &v1alpha1.SchemaOperation{Type: v1alpha1.SchemaPlan}})}, chunk("a-000", "a"),
-			pin.Busy, "schema orders: operation Plan is in flight (status.activeOperation)"},
-		"still named": {[]any{schema(v1alpha1.PtahSchemaStatus{Plan: &v1alpha1.SchemaPlanRecord{Name: "a", UID: "a1"}})}, chunk("a-000", "a"),
-			pin.Kept, "its plan is gone and is still named: status.plan"},
+		"being published": {
+			[]any{schema(v1alpha1.PtahSchemaStatus{ActiveOperation: &v1alpha1.SchemaOperation{Type: v1alpha1.SchemaPlan}})},
+			chunk("a-000", "a"),
+			pin.Busy, "schema orders: operation Plan is in flight (status.activeOperation)",
+		},
+		"still named": {
+			[]any{schema(v1alpha1.PtahSchemaStatus{Plan: &v1alpha1.SchemaPlanRecord{Name: "a", UID: "a1"}})},
+			chunk("a-000", "a"),
+			pin.Kept, "its plan is gone and is still named: status.plan",
+		},
 		"somebody's own": {[]any{idle}, chunk("settings", "a"), pin.Kept, "labelled for a plan that is gone, and not a chunk that the operator wrote"},
 	}
 	for name, c := range cases {

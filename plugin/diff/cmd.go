@@ -13,7 +13,7 @@ import (
 func New(global *options.Global) *cobra.Command {
 	o := &diffOptions{global: global}
 	cmd := &cobra.Command{
-		Use:   "diff PLAN PLAN",
+		Use:   "diff OLD-PLAN NEW-PLAN",
 		Short: "Show what changed between two stored plans, statement by statement",
 		Long: `Show what changed between two stored plans, statement by statement.
 

@@ -80,10 +80,9 @@ func indexApprovals(ctx context.Context, client Exporting, plans []pin.Plan) (ap
 		namespace string
 	}
 	done := map[list]bool{}
-	add := func(family pin.Family, namespace, name string, ref v1alpha1.ObjectRef) error {
+	add := func(family pin.Family, namespace, name string, ref v1alpha1.ObjectRef) {
 		key := approvalKey{family, namespace, ref.Name, string(ref.UID)}
 		index[key] = append(index[key], name)
-		return nil
 	}
 	for _, plan := range plans {
 		wanted := list{plan.Family, plan.Namespace}
@@ -95,11 +94,13 @@ func indexApprovals(ctx context.Context, client Exporting, plans []pin.Plan) (ap
 		var err error
 		if plan.Family == pin.Migration {
 			err = client.EachMigrationApproval(ctx, query, func(a *v1alpha1.PtahMigrationApproval) error {
-				return add(pin.Migration, a.Namespace, a.Name, a.Spec.PlanRef)
+				add(pin.Migration, a.Namespace, a.Name, a.Spec.PlanRef)
+				return nil
 			})
 		} else {
 			err = client.EachSchemaApproval(ctx, query, func(a *v1alpha1.PtahSchemaApproval) error {
-				return add(pin.Schema, a.Namespace, a.Name, a.Spec.PlanRef)
+				add(pin.Schema, a.Namespace, a.Name, a.Spec.PlanRef)
+				return nil
 			})
 		}
 		if err != nil {
