@@ -51,8 +51,8 @@ const completeProgram = "kubectl_complete-ptah"
 func New(global *options.Global) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kubectl-ptah",
-		Short: "Read, approve and publish database schemas that Ptah converges",
-		Long: `Read, approve and publish database schemas that Ptah converges.
+		Short: "Read, approve and operate database schemas and migrations that Ptah converges",
+		Long: `Read, approve and operate database schemas and migrations that Ptah converges.
 
 The answer goes to stdout, and only when it is whole and verified; progress, warnings and
 next steps go to stderr.
