@@ -125,6 +125,50 @@ func TestPruneDeletesExactlyWhatItRead(t *testing.T) {
 	})
 }
 
+// Even when the plan goes away under it, a dry run deletes nothing.
+func TestPruneDryRunLeavesTheChunksOfAPlanThatSomebodyElseDeleted(t *testing.T) {
+	s, kubeconfig := retentionStub(t)
+	older, newer := goingPlans()
+	s.beforeDelete = func(resource, name string) {
+		if name == older {
+			s.remove(s.get("ptahschemaplans", "app", newer))
+		}
+	}
+	report, stderr, _ := prune(t, kubeconfig, "--yes", "--dry-run=server")
+	assert.Equal(t, "deleted: somebody else deleted it", verdicts(report)[newer], stderr)
+	assert.NotNil(t, s.get("configmaps", "app", newer+"-000"))
+	assert.NotNil(t, s.get("configmaps", "app", older+"-000"))
+}
+
+// A chunk that another stored plan lists is not only that of the plan that goes.
+func TestPruneLeavesAChunkThatAnotherPlanLists(t *testing.T) {
+	s, kubeconfig := retentionStub(t)
+	older, _ := goingPlans()
+	kept := s.get("ptahschemaplans", "app", retentionCleanCluster()[1].(*v1alpha1.PtahSchemaPlan).Name).DeepCopy()
+	setChunkName(kept.Object, older)
+	s.put(kept)
+	_, stderr, _ := prune(t, kubeconfig, "--yes")
+	assert.Nil(t, s.get("ptahschemaplans", "app", older))
+	assert.NotNil(t, s.get("configmaps", "app", older+"-000"))
+	assert.Contains(t, stderr, "stays: plan "+kept.GetName()+" lists it too")
+}
+
+// A chunk without a plan may be one that is on its way. An operation that starts meanwhile saves it, whatever was asked for.
+func TestPruneLeavesAChunkThatMayBeOnItsWay(t *testing.T) {
+	s, kubeconfig := retentionStub(t)
+	older, newer := goingPlans()
+	s.remove(s.get("ptahschemaplans", "app", newer))
+	s.beforeDelete = func(resource, name string) {
+		if name == older {
+			orders := retentionCleanCluster()[0].(*v1alpha1.PtahSchema)
+			orders.Status.ActiveOperation = retentionOperatingCluster()[0].(*v1alpha1.PtahSchema).Status.ActiveOperation
+			s.put(toUnstructured(orders))
+		}
+	}
+	prune(t, kubeconfig, "--yes", "--while-operating")
+	assert.NotNil(t, s.get("configmaps", "app", newer+"-000"))
+}
+
 // The race that no precondition closes: the plan becomes current in the moment of its deletion. Its bytes stay, and the lost pin is reported.
 func TestPruneReportsAPinThatItBroke(t *testing.T) {
 	s, kubeconfig := retentionStub(t)

@@ -59,6 +59,17 @@ func listed(p Plan, chunk string) bool {
 	return false
 }
 
+// ListedBy names another plan that lists a chunk, "" when none does. No plan that the operator wrote shares a chunk; one that somebody else
+// wrote may.
+func (w *World) ListedBy(c Chunk, than Plan) string {
+	for _, p := range w.Plans {
+		if p.Family == Schema && p.Namespace == c.Namespace && p.Name != than.Name && listed(p, c.Name) {
+			return p.Name
+		}
+	}
+	return ""
+}
+
 // Orphan is a chunk whose plan is gone, as an interrupted deletion leaves it.
 type Orphan struct {
 	Chunk   Chunk

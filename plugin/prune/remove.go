@@ -24,7 +24,7 @@ func (o *pruneOptions) carryOut(ctx context.Context, c client, r *report) []erro
 		if r.decisions[i].Verdict != pin.MayGo {
 			continue
 		}
-		err := o.removePlan(ctx, c, &r.decisions[i])
+		err := o.removePlan(ctx, c, r, &r.decisions[i])
 		failures = append(failures, err)
 		if cluster.IsForbidden(err) || ctx.Err() != nil {
 			return failures
@@ -47,12 +47,15 @@ func (o *pruneOptions) carryOut(ctx context.Context, c client, r *report) []erro
 // The plan goes first. Its deletion, with UID and version, is the one step that decides: if we die after it, what is left are chunks that no
 // plan lists, which harm nothing and are found by the next run. The other way round a plan would be left whose bytes are gone; becoming
 // current again, it would be taken for a damaged one.
-func (o *pruneOptions) removePlan(ctx context.Context, c client, d *pin.Decision) error {
+func (o *pruneOptions) removePlan(ctx context.Context, c client, r *report, d *pin.Decision) error {
 	what := "plan " + d.Plan.Namespace + "/" + d.Plan.Name
 	fresh, err := storedplan.Get(ctx, c, d.Plan.Family, d.Plan.Namespace, d.Plan.Name)
 	if cluster.IsNotFound(err) {
 		d.Verdict, d.Reason = render.PruneDeleted, "somebody else deleted it"
-		return o.removeChunks(ctx, c, d)
+		if o.dryRun == dryRunServer {
+			return nil
+		}
+		return o.removeChunks(ctx, c, r, d)
 	}
 	if err != nil {
 		return failed(d, err)
@@ -81,7 +84,7 @@ func (o *pruneOptions) removePlan(ctx context.Context, c client, d *pin.Decision
 		return nil
 	}
 	d.Plan, d.Verdict = fresh, render.PruneDeleted
-	return o.removeChunks(ctx, c, d)
+	return o.removeChunks(ctx, c, r, d)
 }
 
 func target(p pin.Plan) cluster.Target {
@@ -102,7 +105,7 @@ func (o *pruneOptions) judgeAgain(ctx context.Context, c client, p pin.Plan) (pi
 
 // removeChunks deletes the chunks of a plan that was just deleted. If the plan was published again, or named, in that very moment, its bytes
 // are all that is left of it, and they stay.
-func (o *pruneOptions) removeChunks(ctx context.Context, c client, d *pin.Decision) error {
+func (o *pruneOptions) removeChunks(ctx context.Context, c client, r *report, d *pin.Decision) error {
 	if d.Plan.Family == pin.Migration {
 		return nil
 	}
@@ -123,7 +126,11 @@ func (o *pruneOptions) removeChunks(ctx context.Context, c client, d *pin.Decisi
 		return nil
 	}
 	for _, chunk := range chunks {
-		if why := chunk.Belongs(d.Plan); why != "" {
+		why := chunk.Belongs(d.Plan)
+		if other := r.survey.ListedBy(chunk, d.Plan); why == "" && other != "" {
+			why = "plan " + other + " lists it too"
+		}
+		if why != "" {
 			o.global.Note(render.Caution, "ConfigMap %s/%s is labelled for plan %s and stays: %s", chunk.Namespace, chunk.Name, d.Plan.Name, why)
 			continue
 		}
@@ -175,7 +182,8 @@ func deleteChunk(ctx context.Context, c client, chunk pin.Chunk) error {
 
 // removeOrphan deletes a chunk whose plan is gone, after looking once more whether it is.
 func (o *pruneOptions) removeOrphan(ctx context.Context, c client, orphan *pin.Orphan) error {
-	gone := pin.Plan{Family: pin.Schema, Namespace: orphan.Chunk.Namespace, Name: orphan.Chunk.Plan, Owner: orphan.Chunk.Owner, Stored: true}
+	// Not stored: while its schema is being worked on, the plan may be on its way, whatever was asked for.
+	gone := pin.Plan{Family: pin.Schema, Namespace: orphan.Chunk.Namespace, Name: orphan.Chunk.Plan, Owner: orphan.Chunk.Owner}
 	reason, err := o.wanted(ctx, c, gone)
 	switch {
 	case err != nil:
