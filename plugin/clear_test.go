@@ -1,14 +1,23 @@
 package plugin_test
 
 import (
+	"bytes"
+	"context"
+	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
 
+	"github.com/ptah-run/ptah/pkg/realm"
+	"github.com/ptah-run/ptah/plugin"
 	"github.com/ptah-run/ptah/plugin/options"
 )
 
@@ -105,4 +114,56 @@ func TestClearUnresolvedSaysWhatAnEventWouldHaveKept(t *testing.T) {
 	assert.Equal(t, options.Failed, got.code)
 	assert.Contains(t, got.stdout, "cleared by alice")
 	assert.Contains(t, got.stderr, "the Event was not written; keep this: alice cleared the record of a run nobody accounted for: repaired.")
+}
+
+// The spec was pointed at another database since the run: the Lease of the database that its plan was bound to still says that it could be
+// writing.
+func TestClearUnresolvedAsksTheLeaseOfTheRun(t *testing.T) {
+	u := newUnaccounted()
+	key := u.migration.Spec.Target.CoordinationKey
+	u.plan.Spec.CoordinationDigest = realm.Digest("postgres", key)
+	u.lease.Spec.HolderIdentity, u.lease.Spec.RenewTime = ptr.To(u.run().OperationID), ptr.To(metav1.NewMicroTime(now))
+	u.migration.Spec.Target.CoordinationKey = "another"
+	s := newStub()
+	t.Cleanup(s.Close)
+	for _, object := range u.objects() {
+		s.put(toUnstructured(object))
+	}
+	got := clearing(t, s)
+	assert.Equal(t, options.Refused, got.code, got.stderr)
+	assert.Contains(t, got.stderr, "the database Lease is still held by this run")
+}
+
+// The server takes the write and the answer is lost, or a person interrupts: the Event is written all the same.
+func TestClearUnresolvedLosesNoTrace(t *testing.T) {
+	events := func(s *stub) (found []string) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for key := range s.objects {
+			if strings.HasPrefix(key, "events/") {
+				found = append(found, key)
+			}
+		}
+		return found
+	}
+	t.Run("the answer is lost", func(t *testing.T) {
+		s := unresolvedStub(t)
+		s.afterPatch = func() { panic(http.ErrAbortHandler) }
+		got := clearing(t, s)
+		assert.Equal(t, options.Done, got.code, got.stderr)
+		assert.Len(t, events(s), 1)
+	})
+	t.Run("interrupted", func(t *testing.T) {
+		s := unresolvedStub(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		s.afterPatch = cancel
+		kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+		writeKubeconfig(t, kubeconfig, &rest.Config{Host: s.URL})
+		var out, errOut bytes.Buffer
+		global := options.New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}, options.Screen{}, fixedClock, noEnv)
+		plugin.Run(ctx, global, "kubectl-ptah", []string{
+			"clear-unresolved", "ledger", "--reason", "repaired", "--yes-i-established-what-ran", sum("operation"), "--wait", "0s", "--kubeconfig", kubeconfig,
+		})
+		assert.Len(t, events(s), 1, errOut.String())
+	})
 }

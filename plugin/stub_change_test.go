@@ -43,6 +43,9 @@ func (s *stub) patch(w http.ResponseWriter, r *http.Request, resource, namespace
 	}
 	if r.URL.Query().Get("dryRun") == "" {
 		s.put(changed)
+		if s.afterPatch != nil {
+			s.afterPatch()
+		}
 	}
 	answer(w, http.StatusOK, changed.Object)
 }

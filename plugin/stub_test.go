@@ -42,6 +42,8 @@ type stub struct {
 	person  string // who the person is
 	// beforeWrite changes the world between a last look and a write that somebody signs.
 	beforeWrite func()
+	// afterPatch comes between a change and its answer.
+	afterPatch func()
 	// refuseStored forbids Events, except under a dry run.
 	refuseStored bool
 	// beforeDelete changes the world between a last look and the deletion.

@@ -130,7 +130,9 @@ func (o *clearOptions) clear(ctx context.Context, c *cluster.Client, s *seen, vi
 	if err := o.rehearse(ctx, c, event, view); err != nil {
 		return err
 	}
-	written, err := c.PatchMigrationStatus(ctx, o.namespace, o.name, patch, o.dryRun == options.DryRunServer)
+	// From here on an interruption must not come between the write and its trace: each request is bounded by itself.
+	signed := context.WithoutCancel(ctx)
+	written, err := o.write(signed, c, s.migration, patch)
 	switch {
 	case cluster.IsConflict(err):
 		return options.Refusedf("migration %s/%s changed since it was shown: look again; nothing was changed", o.namespace, o.name)
@@ -145,13 +147,31 @@ func (o *clearOptions) clear(ctx context.Context, c *cluster.Client, s *seen, vi
 		return o.output.Print(view.Brief())
 	}
 	view.Result = render.ClearCleared
-	traceErr := o.trace(ctx, c, event, view)
+	traceErr := o.trace(signed, c, event, view)
 	waitErr := o.watch(ctx, c, written, view)
 	if err := o.output.Print(view.Brief()); err != nil {
 		return err
 	}
 	o.conclude(view)
 	return errors.Join(traceErr, waitErr)
+}
+
+// write clears. A server that took the write may still not have said so: then a look tells whether the record went, so that no cleared record is
+// left without a trace.
+func (o *clearOptions) write(ctx context.Context, c *cluster.Client, shown *v1alpha1.PtahMigration, patch []byte) (*v1alpha1.PtahMigration, error) {
+	dryRun := o.dryRun == options.DryRunServer
+	written, err := c.PatchMigrationStatus(ctx, o.namespace, o.name, patch, dryRun)
+	if err == nil || dryRun || cluster.Answered(err) {
+		return written, err
+	}
+	now, lookErr := c.Migration(ctx, o.namespace, o.name)
+	switch {
+	case lookErr != nil:
+		return nil, errors.Join(err, errors.New("whether the record was cleared could not be told; look again, and keep who cleared it and why"))
+	case now.UID == shown.UID && now.Status.UnresolvedRun == nil:
+		return now, nil
+	}
+	return nil, err
 }
 
 // ask wants the identity of the run, typed or given. A dry run changes nothing, and checks only what was given.

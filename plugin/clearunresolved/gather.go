@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -39,8 +40,11 @@ func (o *clearOptions) gather(ctx context.Context, c *cluster.Client) (*seen, er
 	if run == nil {
 		return s, nil
 	}
-	s.input = unresolved.Input{Migration: s.migration, Now: o.global.Clock(), Lease: o.lease(ctx, c, s.migration), Job: job(ctx, c, s.migration), Pods: pods(ctx, c, s.migration)}
-	s.plan = plan(ctx, c, s.migration)
+	var database string
+	s.plan, database = plan(ctx, c, s.migration)
+	s.input = unresolved.Input{
+		Migration: s.migration, Now: o.global.Clock(), Lease: o.leases(ctx, c, s.migration, database), Job: job(ctx, c, s.migration), Pods: pods(ctx, c, s.migration),
+	}
 	return s, nil
 }
 
@@ -51,16 +55,20 @@ func missing(err error, namespace, name string) error {
 	return err
 }
 
-// lease finds the database's Lease: its name follows from the engine and the coordination key, its namespace from the operator's settings.
-func (o *clearOptions) lease(ctx context.Context, c *cluster.Client, m *v1alpha1.PtahMigration) unresolved.Lease {
+// leases looks for the database's Lease under every realm that the run may have been in: that which its plan was bound to, and that of the
+// spec, which somebody may have pointed at another database since. The one that this run holds decides, then what could not be told.
+func (o *clearOptions) leases(ctx context.Context, c *cluster.Client, m *v1alpha1.PtahMigration, planned string) unresolved.Lease {
 	untold := func(why string) unresolved.Lease { return unresolved.Lease{Presence: unresolved.NotTold, Problem: why} }
+	var realms []string
 	engine, ok := realm.NormaliseEngine(m.Spec.Target.Engine)
-	if !ok {
-		return untold("this program does not know engine " + m.Spec.Target.Engine + ", from which the name of the Lease follows")
+	if ok {
+		realms = append(realms, realm.Digest(engine, m.Spec.Target.CoordinationKey))
 	}
-	name, err := realm.LeaseName(realm.Digest(engine, m.Spec.Target.CoordinationKey))
-	if err != nil {
-		return untold(err.Error())
+	if planned != "" && !slices.Contains(realms, planned) {
+		realms = append(realms, planned)
+	}
+	if len(realms) == 0 {
+		return untold("this program does not know engine " + m.Spec.Target.Engine + ", from which the name of the Lease follows")
 	}
 	namespace := o.coordination
 	if namespace == "" {
@@ -70,12 +78,43 @@ func (o *clearOptions) lease(ctx context.Context, c *cluster.Client, m *v1alpha1
 		}
 		namespace = where.Namespace
 	}
+	found := make([]unresolved.Lease, 0, len(realms))
+	for _, digest := range realms {
+		l, err := lease(ctx, c, namespace, digest)
+		if err != nil {
+			l = untold(err.Error())
+		}
+		found = append(found, l)
+	}
+	run := m.Status.UnresolvedRun
+	rank := func(l unresolved.Lease) int {
+		switch {
+		case l.Holder != "" && l.Holder == run.OperationID:
+			return 0
+		case l.Presence == unresolved.NotTold:
+			return 1
+		case l.Holder != "":
+			return 2
+		case l.Presence == unresolved.There:
+			return 3
+		}
+		return 4
+	}
+	return slices.MinFunc(found, func(a, b unresolved.Lease) int { return rank(a) - rank(b) })
+}
+
+// lease reads the Lease of one realm.
+func lease(ctx context.Context, c *cluster.Client, namespace, digest string) (unresolved.Lease, error) {
+	name, err := realm.LeaseName(digest)
+	if err != nil {
+		return unresolved.Lease{}, err
+	}
 	found, err := c.Lease(ctx, namespace, name)
 	switch {
 	case cluster.IsNotFound(err):
-		return unresolved.Lease{Presence: unresolved.Gone}
+		return unresolved.Lease{Presence: unresolved.Gone}, nil
 	case err != nil:
-		return untold(err.Error())
+		return unresolved.Lease{}, err
 	}
 	lease := unresolved.Lease{Presence: unresolved.There}
 	if found.Spec.HolderIdentity != nil {
@@ -87,7 +126,7 @@ func (o *clearOptions) lease(ctx context.Context, c *cluster.Client, m *v1alpha1
 	if found.Spec.LeaseDurationSeconds != nil {
 		lease.Duration = time.Duration(*found.Spec.LeaseDurationSeconds) * time.Second
 	}
-	return lease
+	return lease, nil
 }
 
 func job(ctx context.Context, c *cluster.Client, m *v1alpha1.PtahMigration) unresolved.Job {
@@ -130,12 +169,13 @@ func pods(ctx context.Context, c *cluster.Client, m *v1alpha1.PtahMigration) unr
 	return answer
 }
 
-func plan(ctx context.Context, c *cluster.Client, m *v1alpha1.PtahMigration) render.RecordedPlan {
+// plan reads the recorded plan, and the database realm that it was bound to.
+func plan(ctx context.Context, c *cluster.Client, m *v1alpha1.PtahMigration) (answer render.RecordedPlan, database string) {
 	ref := m.Status.UnresolvedRun.PlanRef
 	if ref == nil {
-		return render.RecordedPlan{}
+		return answer, ""
 	}
-	answer := render.RecordedPlan{Name: ref.Name, UID: string(ref.UID), Presence: string(unresolved.There)}
+	answer = render.RecordedPlan{Name: ref.Name, UID: string(ref.UID), Presence: string(unresolved.There)}
 	found, err := c.MigrationPlan(ctx, m.Namespace, ref.Name)
 	switch {
 	case cluster.IsNotFound(err), err == nil && found.UID != ref.UID:
@@ -143,10 +183,11 @@ func plan(ctx context.Context, c *cluster.Client, m *v1alpha1.PtahMigration) ren
 	case err != nil:
 		answer.Presence, answer.Problem = string(unresolved.NotTold), cluster.WhyOf(err)
 	default:
+		database = found.Spec.CoordinationDigest
 		answer.FromVersion, answer.Fingerprint = found.Spec.CurrentVersion, found.Spec.Fingerprint
 		for _, migration := range found.Spec.Migrations {
 			answer.Versions = append(answer.Versions, migration.Version)
 		}
 	}
-	return answer
+	return answer, database
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 
@@ -111,6 +112,12 @@ func address(host string) string {
 
 // IsNotFound tells an object that does not exist from every other error. A kind that does not exist is not that.
 func IsNotFound(err error) bool { return apierrors.IsNotFound(err) && !KindMissing(err) }
+
+// Answered tells a refusal by the server, after which nothing was changed, from a failure that leaves open what the server did.
+func Answered(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && status.Status().Code < http.StatusInternalServerError
+}
 
 // IsForbidden tells a missing permission.
 func IsForbidden(err error) bool { return apierrors.IsForbidden(err) && !IsAdmissionRefusal(err) }
