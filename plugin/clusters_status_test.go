@@ -16,6 +16,12 @@ func init() {
 		rbac.PolicyRule{APIGroups: []string{v1alpha1.GroupName}, Resources: []string{"ptahmigrations"}, Verbs: []string{"watch", "patch"}})
 	clusters["rereading"] = rereadingCluster
 	clusters["insync"] = func() []runtime.Object { return []runtime.Object{newSchema("app", "orders", 1)} }
+	clusters["suspended-migration"] = func() []runtime.Object {
+		ledger := newMigration("app", "ledger", 11)
+		ledger.Spec.Suspend = true
+		ledger.Status.Phase = v1alpha1.MigrationPhaseSuspended
+		return []runtime.Object{ledger}
+	}
 	clusters["starting"] = startingCluster
 	clusters["retry-running"] = func() []runtime.Object { return []runtime.Object{retryingSchema(true)} }
 	clusters["retry-waiting"] = func() []runtime.Object { return []runtime.Object{retryingSchema(false)} }

@@ -42,6 +42,8 @@ type realServer struct {
 
 	mu      sync.Mutex
 	objects []*unstructured.Unstructured // as loaded, for admission
+
+	alias string // who plays every scenario, whatever it says
 }
 
 // startReal starts the API server that KUBEBUILDER_ASSETS points at, and skips without one.
@@ -84,6 +86,9 @@ func (s *realServer) prepare(t *testing.T) {
 func (s *realServer) config() *rest.Config { return s.rest }
 
 func (s *realServer) user(c scenario) string {
+	if s.alias != "" {
+		return s.alias
+	}
 	if c.Admin {
 		return ""
 	}
@@ -163,7 +168,7 @@ func (s *realServer) load(t *testing.T, objects []*unstructured.Unstructured, c 
 	s.mu.Lock()
 	s.objects = objects
 	s.mu.Unlock()
-	if user := s.user(c); user != "" && user != "alice" && !s.exists(t, user) {
+	if user := s.user(c); user != "" && user != "alice" && s.alias == "" && !s.exists(t, user) {
 		s.person(t, user, c.Forbid)
 	}
 }

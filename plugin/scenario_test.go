@@ -94,11 +94,7 @@ func runScenarios(t *testing.T, against server, realServer bool) {
 			if s.Becomes != "" {
 				against.later(t, readCluster(t, s.Cluster), readCluster(t, s.Becomes))
 			}
-			got := s.run(t, against)
-			for _, command := range s.After {
-				next := scenario{Command: command, Cluster: s.Cluster, Env: s.Env, Forbid: s.Forbid, Admin: s.Admin, dir: s.dir}.run(t, against)
-				got.stdout += fmt.Sprintf("$ kubectl ptah %s\n%s%s[exit %d]\n", command, next.stdout, next.stderr, next.code)
-			}
+			got := s.play(t, against)
 			if *update && !realServer {
 				write(t, filepath.Join(directory, "stdout"), got.stdout)
 				write(t, filepath.Join(directory, "stderr"), got.stderr)
@@ -108,6 +104,17 @@ func runScenarios(t *testing.T, against server, realServer bool) {
 			assert.Equal(t, options.Code(s.Exit), got.code, "exit code")
 		})
 	}
+}
+
+// play runs the command and those that follow it.
+func (s scenario) play(t *testing.T, against server) result {
+	t.Helper()
+	got := s.run(t, against)
+	for _, command := range s.After {
+		next := scenario{Command: command, Cluster: s.Cluster, Env: s.Env, Forbid: s.Forbid, Admin: s.Admin, dir: s.dir}.run(t, against)
+		got.stdout += fmt.Sprintf("$ kubectl ptah %s\n%s%s[exit %d]\n", command, next.stdout, next.stderr, next.code)
+	}
+	return got
 }
 
 type result struct {
