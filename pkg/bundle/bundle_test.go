@@ -270,6 +270,108 @@ func TestCheckFindsWhatWasChanged(t *testing.T) {
 	}
 }
 
+// forge writes the manifest and the sums anew, as somebody would who changed a bundle and knows how it is made.
+func forge(t *testing.T, m *memory) {
+	t.Helper()
+	manifest := bundle.Manifest{}
+	require.NoError(t, json.Unmarshal(m.files[bundle.ManifestFile], &manifest))
+	for i, f := range manifest.Files {
+		manifest.Files[i].Size, manifest.Files[i].Digest = int64(len(m.files[f.Path])), digest.Bytes(m.files[f.Path])
+	}
+	for i := range manifest.Plans {
+		object := v1alpha1.PtahSchemaPlan{}
+		require.NoError(t, json.Unmarshal(m.files["plans/"+manifest.Plans[i].Namespace+"/"+manifest.Plans[i].Name+"/plan.json"], &object))
+		if manifest.Plans[i].Kind == bundle.SchemaPlan {
+			manifest.Plans[i].ContentDigest = object.Spec.ContentDigest
+		}
+	}
+	m.files[bundle.ManifestFile] = marshal(t, manifest)
+	var lines []string
+	for path, data := range m.files {
+		if path != bundle.SumsFile {
+			lines = append(lines, digest.Hex(digest.Bytes(data))+"  "+path)
+		}
+	}
+	slices.SortFunc(lines, func(a, b string) int { return strings.Compare(a[66:], b[66:]) })
+	m.files[bundle.SumsFile] = []byte(strings.Join(lines, "\n") + "\n")
+}
+
+// Whoever changes the statements of an approved plan and every digest in the bundle is left with a fingerprint that does not follow, and must
+// not get past that by calling the plan one of another contract.
+func TestCheckDoesNotBelieveTheFingerprintOfAnUnknownContract(t *testing.T) {
+	m, _ := write(t)
+	_, object := schemaPlan(t, "p1", plan.MaxChunk+1000)
+	where := "plans/app/" + object.Name + "/"
+	document, err := plan.Decode(m.files[where+bundle.DocumentFile])
+	require.NoError(t, err)
+	document.Statements = []plan.Statement{{SQL: `DROP TABLE "app"."orders"`, Severity: plan.SeveritySafe, Reason: "declared"}}
+	data, err := plan.Encode(plan.Seal(document))
+	require.NoError(t, err)
+	var stored map[string]any
+	require.NoError(t, json.Unmarshal(m.files[where+bundle.PlanFile], &stored))
+	spec := stored["spec"].(map[string]any)
+	spec["contractVersion"], spec["contentDigest"], spec["size"], spec["statementCount"] = 2, digest.Bytes(data), len(data), 1
+	spec["chunks"] = plan.Describe(object.Name, data)
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	require.NoError(t, encoder.Encode(stored))
+	m.files[where+bundle.PlanFile], m.files[where+bundle.DocumentFile], m.files[where+bundle.SQLFile] = out.Bytes(), data, []byte(plan.Statements(document))
+	forge(t, m)
+	problems := check(t, m).Problems
+	require.NotEmpty(t, problems)
+	assert.Contains(t, fmt.Sprint(problems), "is of contract 2")
+}
+
+// A field that is there twice, or in another spelling too, is one thing to this program and another to the next.
+func TestCheckRefusesWhatProgramsReadDifferently(t *testing.T) {
+	_, object := schemaPlan(t, "p1", plan.MaxChunk+1000)
+	path := "plans/app/" + object.Name + "/" + bundle.PlanFile
+	for name, change := range map[string][2]string{
+		"twice":            {`"spec": {`, `"spec": {"artifactDigest": "` + sum("forged") + `"}, "spec": {`},
+		"another spelling": {`"artifactDigest": "`, `"artifactDigest": "` + sum("forged") + `", "ArtifactDigest": "`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, _ := write(t)
+			m.files[path] = bytes.Replace(m.files[path], []byte(change[0]), []byte(change[1]), 1)
+			forge(t, m)
+			assert.NotEmpty(t, check(t, m).Problems)
+		})
+	}
+	m, _ := write(t)
+	forge(t, m)
+	assert.Empty(t, check(t, m).Problems, "what was only written anew is whole")
+}
+
+// A file of a few bytes that claims to be 256 MiB of zeros is not unpacked.
+func TestSparseFileIsNoPlainFile(t *testing.T) {
+	var records string
+	for _, r := range []string{"GNU.sparse.major=1", "GNU.sparse.minor=0", "GNU.sparse.name=" + bundle.ManifestFile, "GNU.sparse.realsize=268435456"} {
+		records += fmt.Sprintf("%d %s\n", len(r)+4, r)
+	}
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for _, body := range []string{records, "0\n" + strings.Repeat("\x00", 510)} {
+		require.NoError(t, w.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "entry", Size: int64(len(body))}))
+		_, err := w.Write([]byte(body))
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	head := out.Bytes()[:512] // tar.Writer does not write such a header, so a plain one is turned into it
+	head[156] = tar.TypeXHeader
+	copy(head[148:156], "        ")
+	total := 0
+	for _, b := range head {
+		total += int(b)
+	}
+	copy(head[148:156], fmt.Sprintf("%06o\x00 ", total))
+	report, err := bundle.Check(bundle.NewTarSource(&out))
+	require.NoError(t, err)
+	assert.Zero(t, report.Bytes)
+	assert.Contains(t, fmt.Sprint(report.Problems), "is a sparse file, and a bundle has only plain files")
+}
+
 func TestNoByteCanChangeUnnoticed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &memory{}

@@ -1,11 +1,14 @@
 package bundle
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/pkg/digest"
@@ -62,6 +65,17 @@ func (c *checker) schemaPlan(entry Entry, files map[string][]byte) {
 	}
 	c.document(&object, document, files)
 	c.schemaApprovals(&object, entry, files)
+}
+
+// unproven is what a reader has to know of a plan whose fingerprint cannot be formed again: its bytes and its approvals agree with nothing but
+// themselves. It does not stop an export.
+func unproven(files map[string][]byte) string {
+	object := v1alpha1.PtahSchemaPlan{}
+	if utiljson.Unmarshal(files[PlanFile], &object) != nil || object.Kind != SchemaPlan || object.Spec.ContractVersion == v1alpha1.SchemaPlanContractVersion {
+		return ""
+	}
+	return fmt.Sprintf("is of contract %d, and this program forms fingerprints of contract %d only: that the statements are those of the fingerprint, which was approved, could not be proven",
+		object.Spec.ContractVersion, v1alpha1.SchemaPlanContractVersion)
 }
 
 // document proves the bytes: every chunk, the whole, and what the object says of them.
@@ -189,11 +203,30 @@ func (c *checker) decode(files map[string][]byte, name string, into any) bool {
 		c.add(name, "is missing")
 		return false
 	}
-	if err := json.Unmarshal(data, into); err != nil {
+	if err := utiljson.Unmarshal(data, into); err != nil {
 		c.add(name, "cannot be decoded: %s", err)
 		return false
 	}
+	if again, err := rewrite(name, data); err != nil || !bytes.Equal(again, data) {
+		c.add(name, "is not written as a bundle writes it, so that programs may read different things in it: a field may be there twice")
+	}
 	return true
+}
+
+// rewrite is what a bundle would hold of a plan or its approvals.
+func rewrite(name string, data []byte) ([]byte, error) {
+	if name != ApprovalsFile {
+		return canonical(data)
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(data, &list); err != nil {
+		return nil, fmt.Errorf("decoding JSON: %w", err)
+	}
+	items := make([][]byte, len(list))
+	for i, item := range list {
+		items[i] = item
+	}
+	return approvals(items)
 }
 
 // parsePath splits a plan file's path; false for every path that no bundle has.

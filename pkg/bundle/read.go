@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/ptah-run/ptah/pkg/digest"
 )
@@ -151,11 +154,17 @@ func (r *reader) endPlan() {
 	entry := describe(r.where, r.current)
 	r.entries[r.where] = entry
 	r.plans[r.where] = checkPlan(entry, r.where, r.current)
+	if text := unproven(r.current); text != "" {
+		r.plans[r.where] = append(r.plans[r.where], Problem{r.where + PlanFile, text})
+	}
 	r.where, r.current = "", nil
 }
 
 // describe builds the entry that a plan's files would have in a manifest.
 func describe(where string, files map[string][]byte) Entry {
+	type ref struct {
+		Name string `json:"name"`
+	}
 	var object struct {
 		Kind     string `json:"kind"`
 		Metadata struct {
@@ -164,13 +173,13 @@ func describe(where string, files map[string][]byte) Entry {
 			UID       string `json:"uid"`
 		} `json:"metadata"`
 		Spec struct {
-			SchemaRef     struct{ Name string } `json:"schemaRef"`
-			MigrationRef  struct{ Name string } `json:"migrationRef"`
-			Fingerprint   string                `json:"fingerprint"`
-			ContentDigest string                `json:"contentDigest"`
+			SchemaRef     ref    `json:"schemaRef"`
+			MigrationRef  ref    `json:"migrationRef"`
+			Fingerprint   string `json:"fingerprint"`
+			ContentDigest string `json:"contentDigest"`
 		} `json:"spec"`
 	}
-	_ = json.Unmarshal(files[PlanFile], &object) // checkPlan reports what is wrong
+	_ = utiljson.Unmarshal(files[PlanFile], &object) // checkPlan reports what is wrong
 	entry := Entry{
 		Kind: object.Kind, Namespace: object.Metadata.Namespace, Name: object.Metadata.Name, UID: object.Metadata.UID,
 		Owner: cmp.Or(object.Spec.SchemaRef.Name, object.Spec.MigrationRef.Name), Fingerprint: object.Spec.Fingerprint, Approvals: -1,
@@ -210,7 +219,7 @@ func (r *reader) checkManifest() {
 	}
 	r.report.Digest = digest.Bytes(r.manifest)
 	m := &r.report.Manifest
-	if err := json.Unmarshal(r.manifest, m); err != nil {
+	if err := utiljson.Unmarshal(r.manifest, m); err != nil {
 		r.problem(ManifestFile, "cannot be decoded: %s", err)
 		return
 	}
@@ -307,6 +316,9 @@ func (t *TarSource) Next() (string, int64, error) {
 		if err != nil {
 			return "", 0, fmt.Errorf("reading the archive: %w", err)
 		}
+		if sparse(header) {
+			return "", 0, &IrregularError{printable(header.Name), "a sparse file"}
+		}
 		switch header.Typeflag {
 		case tar.TypeReg:
 			return header.Name, header.Size, nil
@@ -316,6 +328,16 @@ func (t *TarSource) Next() (string, int64, error) {
 			return "", 0, &IrregularError{printable(header.Name), "a link, a device or something else"}
 		}
 	}
+}
+
+// sparse tells a plain file that says less than it unpacks to: a few bytes may claim to be gigabytes of zeros.
+func sparse(header *tar.Header) bool {
+	for key := range header.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
 }
 
 // Read reads from the current file.
