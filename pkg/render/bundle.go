@@ -137,10 +137,10 @@ func (b *Bundle) Draw(c *Canvas) {
 		t.draw(&c.out, c.Headers)
 	}
 	for _, p := range b.Problems {
-		c.println(c.mark(Bad) + " " + Printable(strings.TrimSpace(p.Path+" "+p.Text)))
+		c.println(c.mark(Bad) + " " + c.prose(Printable(strings.TrimSpace(p.Path+" "+p.Text)), width(c.mark(Bad))+1))
 	}
 	for _, note := range b.notes() {
-		c.println(c.mark(Caution) + " " + Printable(note))
+		c.println(c.mark(Caution) + " " + c.prose(Printable(note), 2))
 	}
 	if b.Digest != "" {
 		c.println("bundle " + c.fit(b.Digest, c.theme.Width-len("bundle ")))

@@ -25,29 +25,36 @@ func (f *fields) line(label string, values ...string) {
 	}
 }
 
-// wrap breaks a value at spaces so that it stays right of its label on a terminal. Words longer than the line stay whole.
+// wrap breaks a value at spaces so that it stays right of its label on a terminal.
 func (f *fields) wrap(value string) string {
 	room := f.painter.theme.Width - labelWidth
 	if f.painter.theme.Width == 0 || room < minFlexible || width(value) <= room {
 		return value
 	}
-	var wrapped strings.Builder
+	return strings.Join(wrapped(value, room), "\n"+strings.Repeat(" ", labelWidth))
+}
+
+// wrapped breaks text at spaces into lines of some width. Words longer than a line stay whole.
+func wrapped(text string, room int) []string {
+	var lines []string
+	var line strings.Builder
 	used := 0
-	for i, word := range strings.Split(value, " ") {
+	for i, word := range strings.Split(text, " ") {
 		w := width(word)
 		switch {
 		case i == 0:
 		case used+1+w > room:
-			wrapped.WriteString("\n" + strings.Repeat(" ", labelWidth))
+			lines = append(lines, strings.TrimRight(line.String(), " "))
+			line.Reset()
 			used = 0
 		default:
-			wrapped.WriteByte(' ')
+			line.WriteByte(' ')
 			used++
 		}
-		wrapped.WriteString(word)
+		line.WriteString(word)
 		used += w
 	}
-	return strings.TrimRight(wrapped.String(), " ")
+	return append(lines, strings.TrimRight(line.String(), " "))
 }
 
 // identifier fits a digest or a long name into what a terminal leaves beside its label and beside what follows it.

@@ -146,9 +146,18 @@ func Note(theme Theme, tone Tone, text string) string {
 	p := newPainter(theme)
 	text = Printable(text)
 	if tone == Plain || tone == Strong || tone == Dim {
-		return p.paint(tone, text)
+		return p.paint(tone, p.prose(text, 0))
 	}
-	return p.mark(tone) + " " + text
+	return p.mark(tone) + " " + p.prose(text, width(p.mark(tone))+1)
+}
+
+// prose breaks a sentence behind a mark at spaces. One that holds a command stays whole, so that it can be copied: the terminal breaks it.
+func (p *painter) prose(text string, indent int) string {
+	room := p.theme.Width - indent
+	if p.theme.Width == 0 || room < minFlexible || width(text) <= room || strings.Contains(text, "kubectl ") {
+		return text
+	}
+	return strings.Join(wrapped(text, room), "\n"+strings.Repeat(" ", indent))
 }
 
 func streamOf(view View, options Options) func(io.Writer) error {

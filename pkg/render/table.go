@@ -8,7 +8,8 @@ import (
 // column of a table.
 type column struct {
 	title string
-	// flexible columns give up room when the terminal is too narrow; identifiers are not flexible.
+	// flexible columns give up room when the terminal is too narrow; identifiers are not flexible. The last column then goes on below itself,
+	// any other is cut.
 	flexible bool
 	// spare columns are left out when giving up room is not enough, the highest number first; 0 always stays.
 	spare int
@@ -78,17 +79,37 @@ func (t *table) line(out *strings.Builder, row []cell, widths []int) {
 	for len(row) > 0 && row[len(row)-1].text == "" {
 		row = row[:len(row)-1]
 	}
-	for i, cell := range row {
+	below := 0 // where the last column begins
+	for i, cell := range row[:max(len(row)-1, 0)] {
 		text := cell.text
 		if t.columns[i].flexible {
 			text = t.painter.fit(text, widths[i])
 		}
 		out.WriteString(t.painter.paint(cell.tone, text))
-		if i < len(row)-1 {
-			out.WriteString(strings.Repeat(" ", max(widths[i]-width(text), 0)+columnGap))
-		}
+		out.WriteString(strings.Repeat(" ", max(widths[i]-width(text), 0)+columnGap))
+		below += max(widths[i], width(text)) + columnGap
+	}
+	if len(row) > 0 {
+		t.last(out, row[len(row)-1], len(row)-1, widths, below)
 	}
 	out.WriteByte('\n')
+}
+
+// last writes the last cell of a row, over several lines where it has to give up room and is the table's last.
+func (t *table) last(out *strings.Builder, c cell, i int, widths []int, below int) {
+	switch {
+	case !t.columns[i].flexible || width(c.text) <= widths[i]:
+		out.WriteString(t.painter.paint(c.tone, c.text))
+	case i < len(t.columns)-1:
+		out.WriteString(t.painter.paint(c.tone, t.painter.fit(c.text, widths[i])))
+	default:
+		for n, line := range wrapped(c.text, widths[i]) {
+			if n > 0 {
+				out.WriteString("\n" + strings.Repeat(" ", below))
+			}
+			out.WriteString(t.painter.paint(c.tone, t.painter.fit(line, widths[i])))
+		}
+	}
 }
 
 // widths gives each column what its longest cell needs, then takes from the flexible ones what the terminal lacks.
