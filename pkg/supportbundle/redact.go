@@ -1,6 +1,7 @@
 package supportbundle
 
 import (
+	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,14 +17,20 @@ const maxLearned = 128
 
 // Secret-looking things. What is matched too much costs a reader a word; what is matched too little costs a password.
 var (
-	address    = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>` + "`" + `]+`)
-	assignment = regexp.MustCompile(`(?i)([\w.-]*(?:passw(?:or)?d|pwd|passphrase|token|secret|api[_-]?key|credential|authorization|private[_-]?key)[\w.-]*\\*["']?\s*[:=]\s*)(\\*"(?:[^"\\]|\\[^"])*\\*"|'[^']*'|[^\s,;&"'{}\[\]]+)`)
+	address    = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"<>` + "`" + `]+`)
+	assignment = regexp.MustCompile(`(?i)((?:[\w.-]*(?:passw(?:or)?d|pwd|passphrase|token|secret|api[_-]?key|credential|authorization|private[_-]?key|signature)[\w.-]*|\bpass|[?&]sig)\\*["']?\s*[:=]\s*)(\\*"(?:[^"\\]|\\[^"])*\\*"|'[^']*'|[^\s,;&"'{}\[\]]+)`)
+	// flagged is an assignment as command lines make it: --password hunter2.
+	flagged = regexp.MustCompile(`(?i)(--[\w-]*(?:passw(?:or)?d|pwd|passphrase|token|secret|api-?key|credentials?)\s+)([^\s-]\S*)`)
+	// header is a line whose whole value is a credential, whatever the scheme.
+	header = regexp.MustCompile(`(?i)((?:authorization|cookie)\s*:\s*)([^\r\n"'\\]+)`)
+	// driver is an address as database drivers take it, without a scheme: user:password@tcp(host)/database.
+	driver     = regexp.MustCompile(`[\w.-]+:[^\s"]*@(tcp6?|unix|udp)\(`)
 	bearer     = regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}`)
 	webToken   = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?`)
 	privateKey = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(-----END [A-Z0-9 ]*PRIVATE KEY-----|$)`)
 	wellKnown  = regexp.MustCompile(`\b(AKIA[0-9A-Z]{16}|gh[pousr]_[A-Za-z0-9]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abprs]-[A-Za-z0-9-]{10,})`)
 	// credentialKey is a field or variable whose whole value is a credential.
-	credentialKey = regexp.MustCompile(`(?i)(passw(or)?d|pwd|passphrase|token|secret|api_?key|credentials?|authorization|private_?key|database_?url|dsn)$`)
+	credentialKey = regexp.MustCompile(`(?i)(passw(or)?d|pass|pwd|passphrase|token|secret|api[_-]?key|credentials?|authorization|private_?key|database_?url|dsn)$`)
 )
 
 // redactor takes out of text what looks like a credential, and what was seen as one anywhere else.
@@ -79,6 +86,9 @@ func (r *redactor) text(text string) string {
 		}
 		return strings.Replace(found, "://"+secret+"@", "://"+target.Redacted+"@", 1)
 	})
+	text = driver.ReplaceAllString(text, target.Redacted+"@${1}(")
+	text = header.ReplaceAllString(text, "${1}"+target.Redacted)
+	text = flagged.ReplaceAllString(text, "${1}"+target.Redacted)
 	text = assignment.ReplaceAllString(text, "${1}"+target.Redacted)
 	text = bearer.ReplaceAllString(text, "${1} "+target.Redacted)
 	text = webToken.ReplaceAllString(text, target.Redacted)
@@ -95,11 +105,7 @@ func (r *redactor) clean(value any, path []string, look bool) any {
 	case map[string]any:
 		return r.object(v, path, look)
 	case []any:
-		out := make([]any, len(v))
-		for i, item := range v {
-			out[i] = r.clean(item, path, look)
-		}
-		return out
+		return r.list(v, path, look)
 	case string:
 		if look {
 			r.learn(v)
@@ -111,18 +117,49 @@ func (r *redactor) clean(value any, path []string, look bool) any {
 	}
 }
 
+// list takes out what follows a flag for a credential: the arguments of a command are a list.
+func (r *redactor) list(v []any, path []string, look bool) []any {
+	out := make([]any, len(v))
+	flag := ""
+	for i, item := range v {
+		text, isText := item.(string)
+		switch {
+		case isText && strings.HasPrefix(flag, "-") && credentialKey.MatchString(flag):
+			if out[i] = Removed; look && len(text) >= 4 {
+				r.remember(text)
+			}
+		default:
+			out[i] = r.clean(item, path, look)
+		}
+		flag = text
+	}
+	return out
+}
+
+// bare tells a value that is a credential under the name of one: no object, which only says where one is.
+func bare(value any) bool {
+	switch v := value.(type) {
+	case string, float64, json.Number:
+		return true
+	case []any:
+		return len(v) > 0 && !slices.ContainsFunc(v, func(item any) bool { return !bare(item) })
+	}
+	return false
+}
+
 func (r *redactor) object(v map[string]any, path []string, look bool) any {
 	out := make(map[string]any, len(v))
 	for key, item := range v {
 		under := append(path[:len(path):len(path)], key)
 		text, isText := item.(string)
+		name, _ := v["name"].(string)
 		switch {
 		case key == "managedFields":
 			continue
 		case last(path) == "annotations" && !slices.ContainsFunc(keptAnnotations, func(kept string) bool { return strings.HasPrefix(key, kept) }),
 			isText && key == "value" && last(path) == "env" && v["name"] != "PTAH_INTENT",
-			isText && credentialKey.MatchString(key):
-			name, _ := v["name"].(string)
+			isText && key == "value" && credentialKey.MatchString(name), // a header of a probe
+			bare(item) && credentialKey.MatchString(key):
 			if look && isText {
 				r.learn(text)
 				if (credentialKey.MatchString(key) || credentialKey.MatchString(name)) && len(text) >= 4 {

@@ -22,22 +22,31 @@ const secret = "s3cr3t-Canary@9"
 func TestText(t *testing.T) {
 	escaped := url.QueryEscape(secret)
 	cases := map[string]struct{ text, want string }{
-		"nothing to hide":       {"reading Secret app/orders: not found", "reading Secret app/orders: not found"},
-		"image":                 {"oci://registry.example:5000/app/orders@sha256:0a", "oci://registry.example:5000/app/orders@sha256:0a"},
-		"database URL":          {"dial postgres://orders:" + escaped + "@db.example:5432/orders?sslmode=require failed", "dial postgres://[redacted]@db.example:5432/orders?sslmode=require failed"},
-		"raw @ in the password": {"postgres://orders:a@b@db/x", "postgres://[redacted]@db/x"},
-		"token as user":         {"https://abcdef@git.example/x", "https://[redacted]@git.example/x"},
-		"URL with an image too": {"oci://u:pppppp@r/x@sha256:0a", "oci://[redacted]@r/x@sha256:0a"},
-		"parameter":             {"postgres://db/x?password=hunter2&sslmode=off", "postgres://db/x?password=[redacted]&sslmode=off"},
-		"words":                 {"host=db password='hun ter2' user=orders", "host=db password=[redacted] user=orders"},
-		"JSON log":              {`{"msg":"x","password":"hunter2"}`, `{"msg":"x","password":[redacted]}`},
-		"JSON in JSON":          {`{\"password\":\"hunter2\",\"a\":1}`, `{\"password\":[redacted],\"a\":1}`},
-		"header":                {"Authorization: Bearer abcdefgh12345678", "Authorization: [redacted] abcdefgh12345678"},
-		"bearer alone":          {"sent Bearer abcdefgh12345678 on", "sent Bearer [redacted] on"},
-		"web token":             {"got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln back", "got [redacted] back"},
-		"private key":           {"-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY----- rest", "[redacted] rest"},
-		"cut private key":       {"-----BEGIN PRIVATE KEY-----\nMII", "[redacted]"},
-		"cloud key":             {"key AKIAABCDEFGHIJKLMNOP", "key [redacted]"},
+		"nothing to hide":          {"reading Secret app/orders: not found", "reading Secret app/orders: not found"},
+		"image":                    {"oci://registry.example:5000/app/orders@sha256:0a", "oci://registry.example:5000/app/orders@sha256:0a"},
+		"database URL":             {"dial postgres://orders:" + escaped + "@db.example:5432/orders?sslmode=require failed", "dial postgres://[redacted]@db.example:5432/orders?sslmode=require failed"},
+		"raw @ in the password":    {"postgres://orders:a@b@db/x", "postgres://[redacted]@db/x"},
+		"token as user":            {"https://abcdef@git.example/x", "https://[redacted]@git.example/x"},
+		"URL with an image too":    {"oci://u:pppppp@r/x@sha256:0a", "oci://[redacted]@r/x@sha256:0a"},
+		"a quote in the password":  {"postgres://orders:it's4@db/x", "postgres://[redacted]@db/x"},
+		"driver's address":         {"orders:hunter2@tcp(db.example:3306)/orders refused", "[redacted]@tcp(db.example:3306)/orders refused"},
+		"signed address":           {"https://blobs.example/x?X-Amz-Signature=0a1b2c&part=1", "https://blobs.example/x?X-Amz-Signature=[redacted]&part=1"},
+		"signed elsewhere":         {"https://blobs.example/x?part=1&sig=0a1b2c", "https://blobs.example/x?part=1&sig=[redacted]"},
+		"command line":             {"psql --password hunter2 --host db", "psql --password [redacted] --host db"},
+		"short word":               {"user=orders pass=hunter2", "user=orders pass=[redacted]"},
+		"words that only begin so": {"passed: 3, bypassed=4", "passed: 3, bypassed=4"},
+		"any scheme":               {"Proxy-Authorization: Negotiate YIIabc\nnext", "Proxy-Authorization: [redacted]\nnext"},
+		"cookie":                   {"Cookie: session=0a1b2c; other=1", "Cookie: [redacted]"},
+		"parameter":                {"postgres://db/x?password=hunter2&sslmode=off", "postgres://db/x?password=[redacted]&sslmode=off"},
+		"words":                    {"host=db password='hun ter2' user=orders", "host=db password=[redacted] user=orders"},
+		"JSON log":                 {`{"msg":"x","password":"hunter2"}`, `{"msg":"x","password":[redacted]}`},
+		"JSON in JSON":             {`{\"password\":\"hunter2\",\"a\":1}`, `{\"password\":[redacted],\"a\":1}`},
+		"header":                   {"Authorization: Bearer abcdefgh12345678", "Authorization: [redacted] abcdefgh12345678"},
+		"bearer alone":             {"sent Bearer abcdefgh12345678 on", "sent Bearer [redacted] on"},
+		"web token":                {"got eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ4In0.c2ln back", "got [redacted] back"},
+		"private key":              {"-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY----- rest", "[redacted] rest"},
+		"cut private key":          {"-----BEGIN PRIVATE KEY-----\nMII", "[redacted]"},
+		"cloud key":                {"key AKIAABCDEFGHIJKLMNOP", "key [redacted]"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -49,6 +58,28 @@ func TestText(t *testing.T) {
 			assert.Equal(t, tc.want, got)
 		})
 	}
+}
+
+func TestDocument(t *testing.T) {
+	for name, document := range map[string]string{
+		"argument after its flag": `{"args":["--password","hunter2x"],"message":"hunter2x was refused"}`,
+		"header of a probe":       `{"httpHeaders":[{"name":"X-Api-Key","value":"hunter2x"}]}`,
+		"list under its name":     `{"password":["hunter2x"]}`,
+		"number under its name":   `{"token":20021111}`,
+		"short name":              `{"env":[{"name":"DB_PASS","value":"hunter2x"}],"message":"hunter2x was refused"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			var value any
+			require.NoError(t, json.Unmarshal([]byte(document), &value))
+			contents, _, err := redact([]Part{{Path: "a", Document: value}})
+			require.NoError(t, err)
+			assert.NotContains(t, string(contents[0]), "hunter2x")
+			assert.NotContains(t, string(contents[0]), "20021111")
+		})
+	}
+	contents, _, err := redact([]Part{{Path: "a", Document: map[string]any{"secret": map[string]any{"secretName": "orders-database"}}}})
+	require.NoError(t, err)
+	assert.Contains(t, string(contents[0]), "orders-database", "where a Secret is, is no secret")
 }
 
 // everywhere is a cluster that has the password in many places and spellings.
