@@ -46,6 +46,8 @@ type scenario struct {
 	Refuse      string `json:"refuse,omitempty"`
 	Bare        bool   `json:"bare,omitempty"`
 	Unreachable bool   `json:"unreachable,omitempty"`
+	// Lacks names resources that an older operator does not have; only a stub can do without them.
+	Lacks []string `json:"lacks,omitempty"`
 	// After are commands that follow on the same cluster. What they print is appended to stdout, under the command.
 	After []string `json:"after,omitempty"`
 	// Program is argv[0]; kubectl-ptah if empty.
@@ -56,7 +58,7 @@ type scenario struct {
 
 // stubOnly says that a real server cannot play the scenario.
 func (s scenario) stubOnly() bool {
-	return s.Refuse != "" || s.Bare || s.Unreachable || s.Cluster == ""
+	return s.Refuse != "" || s.Bare || s.Unreachable || len(s.Lacks) > 0 || s.Cluster == ""
 }
 
 // server serves a cluster's objects.
@@ -211,6 +213,7 @@ func (s *stubServer) load(t *testing.T, objects []*unstructured.Unstructured, c 
 	for _, resource := range c.Forbid {
 		s.current.forbid[resource] = true
 	}
+	s.current.lacks = c.Lacks
 	if c.Unreachable {
 		s.current.Close()
 		s.current.URL = "https://127.0.0.1:1"

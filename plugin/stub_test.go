@@ -39,7 +39,8 @@ type stub struct {
 	// expired is how many watches are answered with "too old"; blind forbids watching.
 	expired int
 	blind   bool
-	person  string // who the person is
+	lacks   []string // resources that this operator is too old for
+	person  string   // who the person is
 	// beforeWrite changes the world between a last look and a write that somebody signs.
 	beforeWrite func()
 	// afterPatch comes between a change and its answer.
@@ -110,6 +111,8 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		namespace, rest = rest[1], rest[2:]
 	}
 	switch {
+	case slices.Contains(s.lacks, rest[0]):
+		http.Error(w, "404 page not found", http.StatusNotFound)
 	case s.forbid[rest[0]], len(rest) == 3 && s.forbid[rest[0]+"/"+rest[2]]:
 		status(w, http.StatusForbidden, metav1.StatusReasonForbidden, fmt.Sprintf("%s is forbidden", rest[0]), rest[0], "")
 	case len(rest) == 3 && rest[2] == "log":

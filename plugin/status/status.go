@@ -102,18 +102,28 @@ func (o *statusOptions) list(ctx context.Context, client reader) error {
 		o.global.Note(render.Plain, "no schemas and no migrations%s", o.where())
 	}
 	o.warn(found.items)
+	if found.missing {
+		o.global.Note(render.Caution, "%s", olderOperator)
+	}
 	return found.err()
 }
+
+// olderOperator says what is not known where one of the two kinds does not exist.
+const olderOperator = "this operator is older than the plugin and does not have both kinds: only schemas, or only migrations, are shown"
 
 // found is what a look brought back.
 type found struct {
 	items    []*render.Resource
 	unseen   []render.Unseen
 	failures []error
+	missing  bool // a kind that this operator does not have
 }
 
 // err joins what could not be seen; the verb then exits with 1.
 func (f found) err() error { return errors.Join(f.failures...) }
+
+// forgive takes a kind that an older operator does not have out of the failures: there is nothing of it that could be shown.
+func (f *found) forgive() { f.failures = slices.DeleteFunc(f.failures, cluster.KindMissing) }
 
 // gather lists both kinds. One kind that cannot be listed does not hide the other; when neither can, there is no answer.
 func (o *statusOptions) gather(ctx context.Context, client reader) (found, error) {
@@ -135,6 +145,7 @@ func (o *statusOptions) gather(ctx context.Context, client reader) (found, error
 	if schemaErr != nil && migrationErr != nil && len(f.items) == 0 {
 		return found{}, f.err()
 	}
+	f.forgive()
 	slices.SortStableFunc(f.items, func(a, b *render.Resource) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(b.ResourceKind, a.ResourceKind), cmp.Compare(a.Name, b.Name))
 	})
@@ -151,6 +162,7 @@ func (f *found) miss(resource, namespace string, err error) {
 		why = request.Why()
 	}
 	f.unseen = append(f.unseen, render.Unseen{Resource: resource, Namespace: namespace, Why: why})
+	f.missing = f.missing || cluster.KindMissing(err)
 	f.failures = append(f.failures, err)
 }
 
@@ -191,6 +203,10 @@ func (o *statusOptions) named(ctx context.Context, client reader) ([]*render.Res
 		failures = append(failures, err)
 	}
 	bad := slices.DeleteFunc(failures, func(err error) bool { return err == nil || (o.kind == "" && cluster.IsNotFound(err)) })
+	if len(items) > 0 && slices.ContainsFunc(bad, cluster.KindMissing) {
+		o.global.Note(render.Caution, "%s", olderOperator)
+		bad = slices.DeleteFunc(bad, cluster.KindMissing)
+	}
 	if len(items) == 0 && len(bad) == 0 {
 		return nil, options.Nothingf("no schema and no migration %q in namespace %q; \"kubectl ptah status -A\" lists all", o.name, o.namespace)
 	}
