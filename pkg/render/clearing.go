@@ -133,7 +133,7 @@ func (v *Clearing) Draw(c *Canvas) {
 	if r.Adopted {
 		adopted = ", adopted by an upgrade"
 	}
-	f.line("Run", c.mark(Bad)+" "+r.Outcome+", recorded "+Stamp(r.RecordedAt, v.now)+adopted)
+	f.line("Run", c.mark(Bad)+" "+Printable(r.Outcome)+", recorded "+Stamp(r.RecordedAt, v.now)+adopted)
 	f.line("Attempt", orText(r.OperationID, "not recorded"))
 	f.line("Plan", r.planText())
 	f.line("Job", v.jobText())

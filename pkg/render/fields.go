@@ -20,7 +20,7 @@ func (f *fields) line(label string, values ...string) {
 		}
 		f.out.WriteString(f.painter.paint(Dim, head))
 		f.out.WriteString(strings.Repeat(" ", max(labelWidth-width(head), 0)))
-		f.out.WriteString(f.wrap(value))
+		f.out.WriteString(f.wrap(f.painter.harmless(value)))
 		f.out.WriteByte('\n')
 	}
 }

@@ -44,7 +44,7 @@ func (l *StalledList) Bytes(kind FormatKind) ([]byte, bool) {
 
 func (l *StalledList) each(out *strings.Builder, name string, value func(*Stalled) float64) {
 	for _, s := range l.Items {
-		sample(out, name, value(s), "resource_kind", s.ResourceKind, "resource_namespace", s.Namespace, "resource_name", s.Name, "phase", s.Phase)
+		sample(out, name, value(s), "resource_kind", s.ResourceKind, "resource_namespace", s.Namespace, "resource_name", s.Name, "phase", Printable(s.Phase))
 	}
 }
 

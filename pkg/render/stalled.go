@@ -178,7 +178,7 @@ func (l *StalledList) row(c *Canvas, s *Stalled) []cell {
 	row := []cell{
 		{text: s.ResourceKind},
 		{text: s.Name},
-		{text: s.Phase, tone: phaseTone(s.Phase)},
+		{text: Printable(s.Phase), tone: phaseTone(s.Phase)},
 		{text: s.overdue("?"), tone: Bad},
 		{text: Age(seconds(s.DeadlineSeconds))},
 		{text: attempt},
@@ -243,7 +243,7 @@ type stalledLines struct{ *StalledList }
 // Draw writes the findings, a line each, never in colour.
 func (l stalledLines) Draw(c *Canvas) {
 	for _, s := range l.Items {
-		line := fmt.Sprintf("%s/%s %s %s", s.Namespace, s.Name, s.ResourceKind, s.Phase)
+		line := fmt.Sprintf("%s/%s %s %s", s.Namespace, s.Name, s.ResourceKind, Printable(s.Phase))
 		if s.State == string(convergence.Stalled) {
 			line += fmt.Sprintf(", overdue %s (deadline %s)", Age(seconds(s.OverdueSeconds)), Age(seconds(s.DeadlineSeconds)))
 		}

@@ -66,7 +66,7 @@ func (s *Status) Draw(c *Canvas) {
 }
 
 func (s *Status) phase() string {
-	text := s.Phase
+	text := Printable(s.Phase)
 	if s.ObservedGeneration < s.Generation {
 		text += fmt.Sprintf(" (of generation %d; the resource is at %d)", s.ObservedGeneration, s.Generation)
 	}
@@ -233,7 +233,7 @@ func runText(r *Run, now time.Time) string {
 	if r.FinishedAt != nil {
 		at = *r.FinishedAt
 	}
-	return r.Outcome + " at " + Stamp(at, now)
+	return Printable(r.Outcome) + " at " + Stamp(at, now)
 }
 
 // drawWork writes what is running, what is owed, and what nobody accounted for.
@@ -244,14 +244,14 @@ func (s *Status) drawWork(c *Canvas, f *fields) {
 		f.line("Operation", "none")
 	}
 	if p := s.PendingProof; p != nil {
-		text := fmt.Sprintf("%s a proof is owed for %s: %s", c.mark(Caution), p.Plan, p.Outcome)
+		text := fmt.Sprintf("%s a proof is owed for %s: %s", c.mark(Caution), p.Plan, Printable(p.Outcome))
 		if p.ObserveAfter != nil {
 			text += ", not before " + Stamp(*p.ObserveAfter, s.now)
 		}
 		f.line("After Apply", text)
 	}
 	if u := s.UnresolvedRun; u != nil {
-		text := fmt.Sprintf("%s %s, recorded %s; nobody accounted for it", c.mark(Bad), u.Outcome, Stamp(u.RecordedAt, s.now))
+		text := fmt.Sprintf("%s %s, recorded %s; nobody accounted for it", c.mark(Bad), Printable(u.Outcome), Stamp(u.RecordedAt, s.now))
 		f.line("Unresolved run", text, unresolvedDetail(u))
 	}
 	if s.LockReleaseOwed {

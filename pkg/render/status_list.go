@@ -85,7 +85,7 @@ func (l *StatusList) row(c *Canvas, r *Resource) []cell {
 	row := []cell{
 		{text: r.ResourceKind},
 		{text: r.Name},
-		{text: r.Phase, tone: phaseTone(r.Phase)},
+		{text: Printable(r.Phase), tone: phaseTone(r.Phase)},
 		{text: orNone(c, r.Ready), tone: readyTone(r.Ready)},
 		{text: orNone(c, Printable(r.WaitingFor.Text))},
 		{text: l.next(c, r)},

@@ -59,7 +59,7 @@ func (s *Suspension) drawEffects(c *Canvas, what string) {
 	f := c.fields()
 	label := map[string]string{"suspend": "Suspend", "resume": "Resume"}[s.Action]
 	f.line(label, c.paint(Strong, what))
-	f.line("Phase", c.paint(phaseTone(s.Resource.Phase), s.Resource.Phase))
+	f.line("Phase", c.paint(phaseTone(s.Resource.Phase), Printable(s.Resource.Phase)))
 	inFlight := "nothing"
 	if s.InFlight != "" {
 		inFlight = s.InFlight

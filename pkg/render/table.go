@@ -38,6 +38,11 @@ func (t *table) draw(out *strings.Builder, headers bool) { t.drawExcept(out, hea
 
 // drawExcept leaves rows out, in ascending order, that still count for the widths.
 func (t *table) drawExcept(out *strings.Builder, headers bool, hidden []int) {
+	for _, row := range t.rows {
+		for i := range row {
+			row[i].text = t.painter.harmless(row[i].text)
+		}
+	}
 	t.leaveOut(headers)
 	widths := t.widths(headers)
 	if headers {

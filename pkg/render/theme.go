@@ -2,6 +2,7 @@ package render
 
 import (
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/charmbracelet/lipgloss"
@@ -147,6 +148,22 @@ func Printable(text string) string {
 	}
 	return safe.String()
 }
+
+// harmless is Printable for text that was painted already: only colours stay, which change nothing but the look.
+func (p *painter) harmless(text string) string {
+	if !p.theme.Color || !strings.ContainsFunc(text, isControl) {
+		return Printable(text)
+	}
+	var safe strings.Builder
+	last := 0
+	for _, colour := range colours.FindAllStringIndex(text, -1) {
+		safe.WriteString(Printable(text[last:colour[0]]) + text[colour[0]:colour[1]])
+		last = colour[1]
+	}
+	return safe.String() + Printable(text[last:])
+}
+
+var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // DarkBackground asks the terminal. Call it only where stdin and stdout are terminals: the answer comes in on the terminal's input.
 func DarkBackground() bool { return lipgloss.HasDarkBackground() }
