@@ -42,9 +42,7 @@ func readRole(t *testing.T, path string) role {
 		require.NoError(t, yaml.UnmarshalStrict([]byte(text), &document), path)
 		assert.Contains(t, []string{"Role", "ClusterRole"}, document.Kind, path)
 		assert.Equal(t, "ptah-"+r.command, document.Name, path)
-		for _, name := range strings.Split(document.Annotations["cli.ptah.run/optional"], ", ") {
-			r.optional = append(r.optional, name)
-		}
+		r.optional = append(r.optional, strings.Split(document.Annotations["cli.ptah.run/optional"], ", ")...)
 		for _, rule := range document.Rules {
 			for _, resource := range rule.Resources {
 				for _, verb := range rule.Verbs {

@@ -11,7 +11,7 @@ var eventReasons = []Entry{
 	{Event, "LeaseContinuityLost", "Warning on PtahSchema", "The database's lock was not held without a gap, and the result was thrown away.", itself, "it is done again", look},
 	{Event, "MigrationJobCleanupDeferred", "Warning on PtahMigration", "The cleanup of a Job could not be scheduled. The Job keeps its own deadline.", itself, "tried again by itself", ""},
 	{Event, "MigrationRunFinished", "Normal or Warning on PtahMigration", "A run ended. Normal for Applied and UpToDate; Warning for Failed, Partial and Unknown.", itself, "", show},
-	{Event, "MigrationRunUncertain", "Warning on PtahMigration", "A run ended without establishing what it committed. A record of it stands in status.unresolvedRun.", operator, "find out what ran; a reading with nothing left to apply clears the record", clear},
+	{Event, "MigrationRunUncertain", "Warning on PtahMigration", "A run ended without establishing what it committed. A record of it stands in status.unresolvedRun.", operator, "find out what ran; a reading with nothing left to apply clears the record", settle},
 	{Event, "OperationCompleted", "Normal on PtahSchema", "The result of an operation was accepted.", nobody, "", ""},
 	{Event, "OperationFailed", "Warning on PtahSchema and PtahMigration", "An operation failed. The message has the failure code, which has an entry of its own here.", itself, "tried again by itself", events},
 	{Event, "OperationRetried", "Warning on PtahMigration", "An attempt failed, and another follows.", itself, "", events},

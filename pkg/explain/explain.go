@@ -52,7 +52,7 @@ const (
 	resume  = "kubectl ptah resume NAME -n NAMESPACE"
 	events  = "kubectl ptah events NAME -n NAMESPACE"
 	check   = "kubectl ptah preflight schema/NAME -n NAMESPACE"
-	clear   = "kubectl ptah clear-unresolved NAME -n NAMESPACE"
+	settle  = "kubectl ptah clear-unresolved NAME -n NAMESPACE"
 	stalled = "kubectl ptah find-stalled -A"
 	push    = "kubectl ptah push schema FILE... oci://REFERENCE"
 	show    = "kubectl ptah migration NAME -n NAMESPACE"

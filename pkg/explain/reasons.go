@@ -3,7 +3,7 @@ package explain
 var reasons = []Entry{
 	{Reason, "Active", "Suspended=False", "It is not suspended.", nobody, "somebody sets spec.suspend", ""},
 	{Reason, "ApplyDisabled", "Ready=False, Progressing=False", "The policy records plans and never runs them (spec.policy.apply: Never).", author, "spec.policy.apply is changed, or nothing is left to apply", plan},
-	{Reason, "ApplyOutcomeUnknown", "Ready=False; PtahMigration: Blocked=True", "An Apply did not succeed, and nothing proves whether it changed the database.", operator, "a schema: Ptah's own reading of the database. A migration: a reading of the same database with nothing left to apply, or a person who has found out what ran", clear},
+	{Reason, "ApplyOutcomeUnknown", "Ready=False; PtahMigration: Blocked=True", "An Apply did not succeed, and nothing proves whether it changed the database.", operator, "a schema: Ptah's own reading of the database. A migration: a reading of the same database with nothing left to apply, or a person who has found out what ran", settle},
 	{Reason, "ApplyPending", "Ready=False", "A plan that may run is about to start by itself.", itself, "the Apply starts", look},
 	{Reason, "ApprovalRevoked", "Applying=False", "The approval that was chosen for the run stopped being valid before a Job was made. Nothing ran.", approver, "somebody approves the plan that is current then", plan},
 	{Reason, "ApprovedPlan", "Applying=True", "The approved current plan is being applied.", itself, "the Apply ends", look},
