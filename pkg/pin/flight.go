@@ -72,6 +72,12 @@ func (o *Owners) Of(family Family, ref Ref) (Owner, bool) {
 	return owner, ok && owner.Family == family
 }
 
+// Named reports whether an owner of this name exists.
+func (o *Owners) Named(family Family, namespace, name string) bool {
+	_, ok := o.byName[key{family, namespace, name}]
+	return ok
+}
+
 // busy says what is under way at a plan's owner, or at whoever has its name now: a publication works by name.
 func (o *Owners) busy(plan Plan) (Owner, bool) {
 	owner, ok := o.Of(plan.Family, plan.Owner)

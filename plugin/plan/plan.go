@@ -109,7 +109,10 @@ func (o *planOptions) find(ctx context.Context, client reader) (selection, error
 // noPlan says why a schema has no current plan.
 func noPlan(schema *v1alpha1.PtahSchema) string {
 	answer := waiting.Schema(schema)
-	if answer.Party == waiting.Nobody {
+	switch {
+	case answer.Party == waiting.Nobody && (schema.Status.ActiveOperation != nil || schema.Status.Phase != v1alpha1.SchemaPhaseInSync):
+		return fmt.Sprintf("a new reading is under way (phase %s), and what it finds is not known yet", schema.Status.Phase)
+	case answer.Party == waiting.Nobody:
 		return "it is in sync"
 	}
 	return "it waits for " + answer.Text

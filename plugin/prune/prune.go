@@ -128,6 +128,9 @@ func (o *pruneOptions) prune(ctx context.Context, c client) error {
 		return err
 	}
 	report := o.decide(survey)
+	if err := o.known(survey, report); err != nil {
+		return err
+	}
 	findings, err := survey.Dangling(ctx, c)
 	failures := []error{err}
 	if err := o.exportFirst(ctx, c, report); err != nil {
@@ -225,6 +228,20 @@ func (o *pruneOptions) exportFirst(ctx context.Context, c client, r *report) err
 	return destination.Commit()
 }
 
+// known refuses to say "nothing" about a schema or a migration that does not exist. Of one that is gone there may still be plans; then it is
+// known by them.
+func (o *pruneOptions) known(survey *storedplan.Survey, r *report) error {
+	name := o.schema + o.migration
+	if name == "" || len(r.decisions)+len(r.orphans) > 0 {
+		return nil
+	}
+	family := o.scope().Families[0]
+	if survey.Blind[family] != "" || slices.Contains(survey.Missing, family) || survey.Owners.Named(family, o.namespace, name) {
+		return nil
+	}
+	return options.Nothingf("no %s %q in namespace %q; \"kubectl ptah status -A\" lists all", family, name, o.namespace)
+}
+
 // recheck reads everything once more after deletions: a pin that leads nowhere now is what must not have happened.
 func (o *pruneOptions) recheck(ctx context.Context, c client) ([]pin.Finding, error) {
 	after := storedplan.Look(ctx, c, o.scope(), o.global.Clock())
@@ -241,7 +258,7 @@ func (o *pruneOptions) advise(r *report, survey *storedplan.Survey) {
 		o.global.Note(render.Plain, "this operator has no %s plans", family)
 	}
 	if len(r.decisions)+len(r.orphans) == 0 {
-		o.global.Note(render.Plain, "no stored plans%s", o.where())
+		o.global.Note(render.Plain, "no stored plans%s%s", o.whose(), o.where())
 		return
 	}
 	for _, family := range o.scope().Families {
@@ -257,6 +274,16 @@ func (o *pruneOptions) advise(r *report, survey *storedplan.Survey) {
 	if totals.MayGo > 0 {
 		o.global.Next("kubectl ptah export --unpinned%s -o plans.tar", o.place())
 	}
+}
+
+func (o *pruneOptions) whose() string {
+	switch {
+	case o.schema != "":
+		return " of schema " + o.schema
+	case o.migration != "":
+		return " of migration " + o.migration
+	}
+	return ""
 }
 
 func (o *pruneOptions) place() string {
