@@ -208,6 +208,9 @@ func seconds(n int64) time.Duration { return time.Duration(n) * time.Second }
 
 // summary says how many of how many, and that the rest was not seen where it was not.
 func (l *StalledList) summary(c *Canvas) string {
+	if l.Checked() == 0 && l.Complete() {
+		return c.mark(Caution) + " nothing to look at: no schema and no migration " + l.where()
+	}
 	stalled, unknown := 0, 0
 	for _, kind := range l.Kinds {
 		stalled += kind.Stalled
@@ -233,6 +236,13 @@ func (l *StalledList) summary(c *Canvas) string {
 		mark = Caution
 	}
 	return c.mark(mark) + " " + text
+}
+
+func (l *StalledList) where() string {
+	if l.allNamespaces {
+		return "in any namespace"
+	}
+	return "in this namespace; -A looks in all"
 }
 
 // Lines is the same answer for a cron job: a line for each finding, and nothing when all is well.
