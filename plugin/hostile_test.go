@@ -1,11 +1,18 @@
 package plugin_test
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"k8s.io/client-go/rest"
+
+	"github.com/ptah-run/ptah/plugin/options"
 )
 
 // hostileText clears a screen, by both kinds of control characters, and turns the direction of what follows.
@@ -57,6 +64,43 @@ func TestNoObjectSpeaksToTheTerminal(t *testing.T) {
 				assert.NotContains(t, got.stderr, char)
 			}
 			assert.NotEmpty(t, got.stdout+got.stderr)
+		})
+	}
+}
+
+// What stands in the way to the cluster may answer without being an API server. An empty object is no empty list, and says of nothing that it
+// is not there.
+func TestAnEmptyAnswerIsNoEmptyCluster(t *testing.T) {
+	for _, body := range []string{`{}`, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":403}`, `{"metadata":{},"items":[]}`} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprint(w, body)
+		}))
+		defer server.Close()
+		kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+		writeKubeconfig(t, kubeconfig, &rest.Config{Host: server.URL})
+		for _, command := range []string{"find-stalled -A", "find-stalled -A --for cron", "status -A", "prune -A --yes", "export --all -A -o out.tar"} {
+			got := invoke(scenario{}, append(strings.Fields(command), "--kubeconfig", kubeconfig))
+			assert.Equal(t, options.Failed, got.code, "%s of %s: %s%s", command, body, got.stdout, got.stderr)
+		}
+	}
+}
+
+// A kubeconfig whose addresses carry passwords, and are wrong, is complained about without them.
+func TestAddressesOfTheKubeconfigLoseTheirPasswords(t *testing.T) {
+	for name, cluster := range map[string]string{
+		"server":         "server: 'https://alice:hunter2@[bad'",
+		"proxy":          "server: 'https://127.0.0.1:1', proxy-url: 'http://alice:hunter2@[bad'",
+		"proxy's scheme": "server: 'https://127.0.0.1:1', proxy-url: 'ftp://alice:hunter2@127.0.0.1:2'",
+	} {
+		t.Run(name, func(t *testing.T) {
+			kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+			write(t, kubeconfig, "apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters:\n- {name: k, cluster: {"+cluster+"}}\ncontexts:\n- {name: c, context: {cluster: k}}\n")
+			for _, command := range []string{"status -A", "prune -n app", "version", "find-stalled"} {
+				got := invoke(scenario{}, append(strings.Fields(command), "--kubeconfig", kubeconfig))
+				assert.NotContains(t, got.stdout+got.stderr, "hunter2")
+				assert.Contains(t, got.stderr, "://[redacted]@")
+			}
 		})
 	}
 }

@@ -150,7 +150,7 @@ func readTable(body []byte) (*tablePage, bool) {
 	return page, true
 }
 
-// errShape is an answer that is no list. It reaches a person as a connection that broke off, which is what it is.
+// errShape is an answer that is no list: every list has a version of its own, so that an empty object is not taken for an empty list. It reaches a person as a connection that broke off, which is what it is.
 var errShape = errors.New("the answer is no list")
 
 // walkList decodes a list as it arrives and returns its continue token.
@@ -159,9 +159,7 @@ func walkList(body io.Reader, visit func(*convergence.Object) error) (string, er
 	if err := expect(decoder, '{'); err != nil {
 		return "", err
 	}
-	var meta struct {
-		Continue string `json:"continue"`
-	}
+	var meta metav1.ListMeta
 	for decoder.More() {
 		key, err := decoder.Token()
 		if err != nil {
@@ -179,6 +177,9 @@ func walkList(body io.Reader, visit func(*convergence.Object) error) (string, er
 		if err != nil {
 			return "", err
 		}
+	}
+	if meta.ResourceVersion == "" {
+		return "", errShape
 	}
 	return meta.Continue, expect(decoder, '}')
 }

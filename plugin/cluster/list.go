@@ -41,6 +41,9 @@ func each[L any, P list[L]](ctx context.Context, c *Client, resource string, que
 		page := P(new(L))
 		err := c.ptah.Get().Resource(resource).NamespaceIfScoped(query.Namespace, query.Namespace != "").
 			VersionedParams(&options, metav1.ParameterCodec).Do(ctx).Into(page)
+		if err == nil && page.GetResourceVersion() == "" {
+			err = errShape
+		}
 		if err := explain(err, c.host, "listing "+resource+where(query.Namespace), "list", resource, query.Namespace); err != nil {
 			return err
 		}

@@ -100,7 +100,8 @@ func raw(ctx context.Context, request *rest.Request) ([]byte, error) {
 // page is any list, as far as paging goes.
 type page[T any] struct {
 	Metadata struct {
-		Continue string `json:"continue"`
+		Continue        string `json:"continue"`
+		ResourceVersion string `json:"resourceVersion"`
 	} `json:"metadata"`
 	Items []T `json:"items"`
 }
@@ -135,6 +136,9 @@ func EachObject[T any](ctx context.Context, c *Client, kind Kind, query Query, v
 		var p page[T]
 		if err := decodeJSON(data, &p, doing); err != nil {
 			return err
+		}
+		if p.Metadata.ResourceVersion == "" {
+			return c.explainKind(errShape, kind, doing, "list", query.Namespace)
 		}
 		if err := visitAll(p.Items, visit); err != nil {
 			return err

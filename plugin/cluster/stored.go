@@ -57,6 +57,9 @@ func (c *Client) EachConfigMapMeta(ctx context.Context, query Query, visit func(
 		if err := decodeJSON(raw, &page, doing); err != nil {
 			return err
 		}
+		if page.ResourceVersion == "" {
+			return explain(errShape, c.host, doing, "list", configMaps, query.Namespace)
+		}
 		if err := visitAll(page.Items, visit); err != nil {
 			return err
 		}

@@ -1,8 +1,10 @@
 package options
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"sync"
 	"time"
 
@@ -13,6 +15,7 @@ import (
 
 	"github.com/ptah-run/ptah/pkg/release"
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/target"
 	"github.com/ptah-run/ptah/plugin/cluster"
 )
 
@@ -91,10 +94,11 @@ func (g *Global) Cluster() (*cluster.Client, error) {
 	g.connect.Do(func() {
 		config, err := g.Config.ToRESTConfig()
 		if err != nil {
-			g.failure = fmt.Errorf("reading the kubeconfig: %w", err)
+			g.failure = withoutCredentials(fmt.Errorf("reading the kubeconfig: %w", err))
 			return
 		}
 		g.client, g.failure = cluster.New(config)
+		g.failure = withoutCredentials(g.failure)
 	})
 	return g.client, g.failure
 }
@@ -103,9 +107,20 @@ func (g *Global) Cluster() (*cluster.Client, error) {
 func (g *Global) Namespace() (string, error) {
 	namespace, _, err := g.Config.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
-		return "", fmt.Errorf("reading the namespace from the kubeconfig: %w", err)
+		return "", withoutCredentials(fmt.Errorf("reading the namespace from the kubeconfig: %w", err))
 	}
 	return namespace, nil
+}
+
+// credentials are what stands before the @ of an address, in whatever state the address is.
+var credentials = regexp.MustCompile(`://[^\s"]*@`)
+
+// withoutCredentials takes credentials out of what others say of an address: a server or a proxy may carry its password in there.
+func withoutCredentials(err error) error {
+	if err == nil || !credentials.MatchString(err.Error()) {
+		return err
+	}
+	return errors.New(credentials.ReplaceAllString(err.Error(), "://"+target.Redacted+"@"))
 }
 
 // Output is the -o flag of one verb.
