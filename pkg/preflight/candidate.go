@@ -18,6 +18,8 @@ type Candidate struct {
 	Values             Values
 	// Problems are values that the chart refuses, by key.
 	Problems []string
+	// Bare says that no values file was given: the chart's defaults alone install nothing.
+	Bare bool
 }
 
 // Values are the chart's values as far as a check reads them.
@@ -57,7 +59,7 @@ func NewCandidate(chart Chart, release, namespace string, files ...NamedFile) (C
 		}
 		merge(merged, over)
 	}
-	c := Candidate{Chart: chart, Release: release, Namespace: namespace, Problems: refused(merged, chart.Schema)}
+	c := Candidate{Chart: chart, Release: release, Namespace: namespace, Problems: refused(merged, chart.Schema), Bare: len(files) == 0}
 	encoded, err := json.Marshal(merged)
 	if err != nil {
 		return Candidate{}, fmt.Errorf("reading values: %w", err)

@@ -238,7 +238,10 @@ func judgeValues(r Release) Finding {
 			bad = append(bad, problem)
 		}
 	}
-	if len(bad) > 0 {
+	switch {
+	case len(bad) > 0 && r.Candidate.Bare:
+		return fail("add --values with the files that Helm will get", append([]string{"no values file was given"}, bounded(bad)...)...)
+	case len(bad) > 0:
 		return fail("correct the values file", bounded(bad)...)
 	}
 	return pass(fmt.Sprintf("chart %s takes them", r.Candidate.Chart.Version))
