@@ -16,7 +16,8 @@ const (
 	GoalInSync Goal = "insync"
 	// GoalAwaitingApproval: a current plan waits for a person's decision.
 	GoalAwaitingApproval Goal = "awaiting-approval"
-	// GoalApplied: the Apply of the current artifact, or of one named plan, is proven, or nothing was left to apply.
+	// GoalApplied: the last Apply of the current artifact, or of one named plan, is proven, or nothing was left to apply. A plan has its name
+	// from its content, so the same plan can run again: while it is current, or a run is not proven, an earlier proof counts for nothing.
 	GoalApplied Goal = "applied"
 	// GoalSuspended: the manager has taken the suspension up and nothing runs.
 	GoalSuspended Goal = "suspended"
@@ -71,7 +72,9 @@ type facts struct {
 	busy, suspended, taken bool
 	inSync                 bool
 	asked                  string // plan that waits for an approval
-	applied                bool
+	running                bool   // an Apply is claimed, or its proof is owed
+	applied                bool   // the proof on record is what is asked for, and nothing came after it
+	earlier                bool   // the proof on record is of the plan that is asked for, and something came after it
 	applying               string // plan that is current
 }
 
@@ -94,13 +97,39 @@ func SchemaDistance(schema *v1alpha1.PtahSchema, wish Wish) Distance {
 			f.asked = status.Plan.Name
 		}
 	}
+	f.running = applyUnproven(status)
 	if a := status.Applied; a != nil && status.Source != nil {
-		f.applied = a.ArtifactDigest == status.Source.Digest && status.Plan == nil
+		matches := a.ArtifactDigest == status.Source.Digest
 		if wish.Plan != "" {
-			f.applied = a.PlanRef.Name == wish.Plan
+			matches = a.PlanRef.Name == wish.Plan
 		}
+		last := proofIsLast(status)
+		f.applied, f.earlier = matches && last, matches && !last
 	}
 	return f.distance(wish)
+}
+
+// applyUnproven says whether an Apply is claimed, or ended without its proof so far.
+func applyUnproven(status *v1alpha1.PtahSchemaStatus) bool {
+	if op := status.ActiveOperation; op != nil && op.Type == v1alpha1.SchemaApply {
+		return true
+	}
+	return status.PendingObservation != nil ||
+		status.Phase == v1alpha1.SchemaPhaseApplying || status.Phase == v1alpha1.SchemaPhaseVerifyingConvergence
+}
+
+// proofIsLast says whether nothing came after the proof on record. A proof leaves no current plan and a database in sync; what a later
+// reading or run found wrong stays in the conditions while everything is read anew, also when it left no plan.
+func proofIsLast(status *v1alpha1.PtahSchemaStatus) bool {
+	if status.Plan != nil || applyUnproven(status) {
+		return false
+	}
+	if c := meta.FindStatusCondition(status.Conditions, string(v1alpha1.ConditionInSync)); c != nil &&
+		c.Status == metav1.ConditionFalse && c.Reason == string(v1alpha1.ReasonScopedChanges) {
+		return false
+	}
+	c := meta.FindStatusCondition(status.Conditions, string(v1alpha1.ConditionApplying))
+	return c == nil || c.Reason != string(v1alpha1.ReasonConvergedAfterUnknownOutcome)
 }
 
 // MigrationDistance measures a PtahMigration in the same way.
@@ -167,10 +196,13 @@ func (f *facts) distance(wish Wish) Distance {
 			return Distance{Progress: NeedsRepair, Text: "a difference to the artifact: it is in sync and has no plan to approve"}
 		}
 	case GoalApplied:
-		if f.applied || (f.inSync && wish.Plan == "") {
+		if f.applied || (f.inSync && !f.running && wish.Plan == "") {
 			return reached
 		}
-		if wish.Plan != "" && f.settled && !f.busy && f.applying != wish.Plan {
+		if wish.Plan != "" && f.settled && !f.busy && !f.running && f.applying != wish.Plan {
+			if f.earlier {
+				return Distance{Progress: NeedsRepair, Text: "plan " + wish.Plan + ", which is not the current plan; its proof on record is older than what was found or run since"}
+			}
 			return Distance{Progress: NeedsRepair, Text: "plan " + wish.Plan + ", which is not the current plan and was not the last one applied"}
 		}
 	}

@@ -61,7 +61,7 @@ func TestSchemaDistance(t *testing.T) {
 		"suspended, not taken up":            {schema(v1alpha1.SchemaPhaseInSync, suspend, edited), waiting.Wish{Goal: "suspended"}, waiting.Underway},
 		"suspended while a proof is owed":    {schema(v1alpha1.SchemaPhaseVerifyingConvergence, suspend, with("Suspended", "True", "Requested"), func(s *v1alpha1.PtahSchema) { pending(s, v1alpha1.OutcomeUnknown) }), waiting.Wish{Goal: "suspended"}, waiting.Underway},
 		"nobody asked for suspension":        {schema(v1alpha1.SchemaPhaseInSync, inSync), waiting.Wish{Goal: "suspended"}, waiting.NeedsRepair},
-		"applied":                            {schema(v1alpha1.SchemaPhaseVerifyingConvergence, digestOf("a"), appliedPlan("p", "a")), waiting.Wish{Goal: "applied"}, waiting.Reached},
+		"applied":                            {schema(v1alpha1.SchemaPhaseObserving, digestOf("a"), appliedPlan("p", "a")), waiting.Wish{Goal: "applied"}, waiting.Reached},
 		"applied another artifact":           {schema(v1alpha1.SchemaPhaseObserving, digestOf("b"), appliedPlan("p", "a")), waiting.Wish{Goal: "applied"}, waiting.Underway},
 		"nothing was left to apply":          {schema(v1alpha1.SchemaPhaseInSync, inSync, digestOf("b"), appliedPlan("p", "a")), waiting.Wish{Goal: "applied"}, waiting.Reached},
 		"applied this plan":                  {schema(v1alpha1.SchemaPhaseInSync, inSync, digestOf("b"), appliedPlan("p", "a")), waiting.Wish{Goal: "applied", Plan: "p"}, waiting.Reached},
@@ -76,6 +76,46 @@ func TestSchemaDistance(t *testing.T) {
 			d := waiting.SchemaDistance(c.schema, c.wish)
 			assert.Equal(t, c.want, d.Progress, d.Text)
 			assert.Equal(t, c.want == waiting.Reached, d.Text == "", "only what is reached waits for nothing: %q", d.Text)
+		})
+	}
+}
+
+// The same plan can be made, approved and run again: what proved it once says nothing about the run that somebody waits for now.
+func TestAnEarlierProofOfTheSamePlanDoesNotCount(t *testing.T) {
+	const name = "ptah-plan-1"
+	before := func(s *v1alpha1.PtahSchema) { digestOf("a")(s); appliedPlan(name, "a")(s) }
+	other := func(s *v1alpha1.PtahSchema) { s.Status.Plan = &v1alpha1.SchemaPlanRecord{Name: "ptah-plan-2"} }
+	approved := func(s *v1alpha1.PtahSchema) {
+		s.Status.Plan = &v1alpha1.SchemaPlanRecord{Name: name, Approval: &v1alpha1.ApprovalRecord{Name: "monday"}}
+	}
+	waits := readyOf(3, "False", v1alpha1.ReasonAwaitingApproval)
+	differs, matches := with("InSync", "False", "ScopedChanges"), with("InSync", "True", "ScopedConverged")
+	inSync := readyOf(3, "True", v1alpha1.ReasonInSync)
+	for title, c := range map[string]struct {
+		schema      *v1alpha1.PtahSchema
+		named, bare waiting.Progress // with --plan, and without
+	}{
+		"waits for an approval again": {schema(v1alpha1.SchemaPhaseAwaitingApproval, before, plan, waits, differs), waiting.NeedsDecision, waiting.NeedsDecision},
+		"approved, not taken up":      {schema(v1alpha1.SchemaPhaseAwaitingApproval, before, approved, waits, differs), waiting.NeedsDecision, waiting.NeedsDecision},
+		"approved, and ready":         {schema(v1alpha1.SchemaPhaseReadyToApply, before, approved, readyOf(3, "False", v1alpha1.ReasonApplyPending)), waiting.Underway, waiting.Underway},
+		"approved, and read anew":     {schema(v1alpha1.SchemaPhaseObserving, before, approved, operation("Observe", 1, true)), waiting.Underway, waiting.Underway},
+		"claimed":                     {schema(v1alpha1.SchemaPhaseApplying, before, approved, operation("Apply", 1, false)), waiting.Underway, waiting.Underway},
+		"claimed, its plan unnamed":   {schema(v1alpha1.SchemaPhaseObserving, before, operation("Apply", 1, true)), waiting.Underway, waiting.Underway},
+		"the phase says so":           {schema(v1alpha1.SchemaPhaseApplying, before), waiting.Underway, waiting.Underway},
+		"a proof is owed":             {schema(v1alpha1.SchemaPhaseVerifyingConvergence, before, func(s *v1alpha1.PtahSchema) { pending(s, v1alpha1.OutcomeApplySucceeded) }), waiting.Underway, waiting.Underway},
+		"a proof is read":             {schema(v1alpha1.SchemaPhaseObserving, before, func(s *v1alpha1.PtahSchema) { pending(s, v1alpha1.OutcomeUnknown) }, operation("Plan", 1, true)), waiting.Underway, waiting.Underway},
+		"the proof failed":            {schema(v1alpha1.SchemaPhaseFailed, before, differs, failed("x")), waiting.NeedsRepair, waiting.Underway},
+		"it failed, and is read anew": {schema(v1alpha1.SchemaPhaseResolving, before, differs), waiting.Underway, waiting.Underway},
+		"another plan is current":     {schema(v1alpha1.SchemaPhaseAwaitingApproval, before, other, waits, differs), waiting.NeedsRepair, waiting.NeedsDecision},
+		"in sync, nobody knows why":   {schema(v1alpha1.SchemaPhaseInSync, before, inSync, matches, with("Applying", "False", "ConvergedAfterUnknownOutcome")), waiting.NeedsRepair, waiting.Reached},
+		"proven":                      {schema(v1alpha1.SchemaPhaseInSync, before, inSync, matches), waiting.Reached, waiting.Reached},
+		"proven, and read anew":       {schema(v1alpha1.SchemaPhaseObserving, before, matches, operation("Observe", 1, true)), waiting.Reached, waiting.Reached},
+	} {
+		t.Run(title, func(t *testing.T) {
+			d := waiting.SchemaDistance(c.schema, waiting.Wish{Goal: "applied", Plan: name})
+			assert.Equal(t, c.named, d.Progress, d.Text)
+			d = waiting.SchemaDistance(c.schema, waiting.Wish{Goal: "applied"})
+			assert.Equal(t, c.bare, d.Progress, d.Text)
 		})
 	}
 }
