@@ -26,7 +26,7 @@ func init() {
 		orders.Status.Conditions = []metav1.Condition{condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonApplyPending, "")}
 		return objects
 	}
-	clusters["spent-running"] = func() []runtime.Object {
+	clusters["spent-failed"] = func() []runtime.Object {
 		objects := spentCluster()
 		orders := objects[0].(*v1alpha1.PtahSchema)
 		orders.Status.Phase = v1alpha1.SchemaPhaseFailed

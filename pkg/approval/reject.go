@@ -1,10 +1,6 @@
 package approval
 
-import (
-	"fmt"
-
-	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
-)
+import "github.com/ptah-run/ptah/pkg/api/v1alpha1"
 
 // Standing is one approval of the plan that a person rejects.
 type Standing struct {
@@ -41,7 +37,8 @@ type Rejection struct {
 }
 
 // Reject decides how a plan loses every approval that could still run it. The API has no decision against a plan: what runs a plan is an
-// approval, so a rejected plan is one without an open approval. One that was spent cannot be taken back: its run has begun.
+// approval, so a rejected plan is one without an open approval. A run that began cannot be taken back: its claim and the proof that is owed say so, and
+// not an approval that was spent, which may have been spent on a run that is long over.
 func Reject(in Rejecting) Rejection {
 	var r Rejection
 	for _, a := range in.Approvals {
@@ -55,8 +52,6 @@ func Reject(in Rejecting) Rejection {
 	switch {
 	case in.Apply != "":
 		r.Refused = "an Apply of this plan was claimed already (" + in.Apply + "); it is never abandoned"
-	case len(r.Spent) > 0 && !in.Waiting:
-		r.Refused = fmt.Sprintf("approval %s of this plan, by %s, was spent on a run already", r.Spent[0].Ref.Name, r.Spent[0].Approver)
 	case in.Always && !in.Waiting:
 		r.Refused = "policy.apply is Always, so this plan needs no approval and a rejection would stop nothing; \"kubectl ptah suspend\" does"
 	}

@@ -81,9 +81,7 @@ func migrationSubject(ctx context.Context, c *cluster.Client, m *v1alpha1.PtahMi
 	}
 	s.plan, s.fingerprint = *ref, object.Spec.Fingerprint
 	s.input.Waiting, s.input.Always = answer.Party == waiting.Approver, m.Spec.Policy.Apply == v1alpha1.ApplyAlways
-	if op := m.Status.ActiveOperation; op != nil && op.Type == v1alpha1.MigrationApply {
-		s.input.Apply = op.JobName
-	}
+	s.input.Apply = migrationRun(&m.Status, ref)
 	err = c.EachMigrationApproval(ctx, cluster.Query{Namespace: m.Namespace}, func(a *v1alpha1.PtahMigrationApproval) error {
 		if a.Spec.PlanRef.UID == ref.UID {
 			s.add(approval.StandingOf(v1alpha1.ObjectRef{Name: a.Name, UID: a.UID}, a.ResourceVersion, a.Spec.ApprovalStamp, a.Status))
@@ -91,6 +89,20 @@ func migrationSubject(ctx context.Context, c *cluster.Client, m *v1alpha1.PtahMi
 		return nil
 	})
 	return s, err
+}
+
+// migrationRun names the run of the plan that is claimed, or that is not proven; empty when every run of it is over.
+func migrationRun(status *v1alpha1.PtahMigrationStatus, plan *v1alpha1.ObjectRef) string {
+	run := status.UnresolvedRun
+	switch op := status.ActiveOperation; {
+	case op != nil && op.Type == v1alpha1.MigrationApply:
+		return op.JobName
+	case status.Phase == v1alpha1.MigrationPhaseVerifyingHistory:
+		return "its proof is owed"
+	case run != nil && run.PlanRef != nil && run.PlanRef.UID == plan.UID:
+		return "nobody accounted for its run"
+	}
+	return ""
 }
 
 func (s *subject) add(standing approval.Standing) {
