@@ -21,6 +21,9 @@ import (
 // patch merges a JSON document into an object, as the API server does, with the same preconditions: a UID and a resourceVersion in the
 // document have to be those of the object.
 func (s *stub) patch(w http.ResponseWriter, r *http.Request, resource, namespace, name string) {
+	if s.beforePatch != nil {
+		s.beforePatch()
+	}
 	object := s.get(resource, namespace, name)
 	if object == nil {
 		status(w, http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("%s %q not found", resource, name), resource, name)

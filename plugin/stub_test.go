@@ -43,6 +43,8 @@ type stub struct {
 	person  string   // who the person is
 	// beforeWrite changes the world between a last look and a write that somebody signs.
 	beforeWrite func()
+	// beforePatch changes the world between a reading and the patch that rests on it.
+	beforePatch func()
 	// afterPatch comes between a change and its answer.
 	afterPatch func()
 	// refuseStored forbids Events, except under a dry run.

@@ -74,7 +74,7 @@ func TestSuspendIgnoresVersionsThatChangeNothingThatWasShown(t *testing.T) {
 		want options.Code
 	}{
 		"the status says the same at another time": {func(s *v1alpha1.PtahSchema) { s.Status.NextReconciliationTime = agoPtr(-time.Hour) }, options.Done},
-		"an operation started":                     {func(s *v1alpha1.PtahSchema) { s.Status.ActiveOperation = claim(v1alpha1.SchemaApply, 1, 0, true) }, options.Refused},
+		"an operation started":                     {func(s *v1alpha1.PtahSchema) { s.Status.ActiveOperation = claim(v1alpha1.SchemaApply, 1, 0, true) }, options.Done},
 		"the spec changed":                         {func(s *v1alpha1.PtahSchema) { s.Generation++ }, options.Refused},
 		"it was made again":                        {func(s *v1alpha1.PtahSchema) { s.UID = uid(99) }, options.Refused},
 		"somebody else suspended it":               {func(s *v1alpha1.PtahSchema) { s.Spec.Suspend = true; s.Generation++ }, options.Refused},
@@ -91,5 +91,45 @@ func TestSuspendIgnoresVersionsThatChangeNothingThatWasShown(t *testing.T) {
 			suspended, _, _ := unstructured.NestedBool(s.get("ptahschemas", "app", "orders").Object, "spec", "suspend")
 			assert.Equal(t, c.want == options.Done || moved.Spec.Suspend, suspended)
 		})
+	}
+}
+
+// With --yes nobody looks at what is shown: what counts is the object and its spec, however often the status moves before the write.
+func TestSuspendWithYesWritesAgainWhileOnlyTheStatusMoves(t *testing.T) {
+	for name, c := range map[string]struct {
+		moves  int // before how many writes the object moves
+		edit   func(*v1alpha1.PtahSchema)
+		want   options.Code
+		stderr string
+	}{
+		"an operation starts":   {1, func(s *v1alpha1.PtahSchema) { s.Status.ActiveOperation = claim(v1alpha1.SchemaObserve, 1, 0, true) }, options.Done, "in flight now: Observe runs as Job"},
+		"it moves four times":   {4, func(s *v1alpha1.PtahSchema) { s.Status.NextReconciliationTime = agoPtr(0) }, options.Done, ""},
+		"it never stops moving": {99, func(s *v1alpha1.PtahSchema) { s.Status.NextReconciliationTime = agoPtr(0) }, options.Failed, "written by others 5 times in a row"},
+		"its spec changes":      {1, func(s *v1alpha1.PtahSchema) { s.Generation++ }, options.Refused, "changed while it was shown"},
+		"it is made again":      {1, func(s *v1alpha1.PtahSchema) { s.UID = uid(99) }, options.Refused, "changed while it was shown"},
+	} {
+		for _, verb := range []string{"suspend", "resume"} {
+			t.Run(name+", "+verb, func(t *testing.T) {
+				before := newSchema("app", "orders", 1)
+				before.Spec.Suspend = verb == "resume"
+				s, kubeconfig := stage(t, before)
+				moved := before.DeepCopy()
+				c.edit(moved)
+				moves := 0
+				s.beforePatch = func() {
+					if moves++; moves <= c.moves {
+						s.put(toUnstructured(moved))
+					}
+				}
+				stderr := &lockedBuffer{}
+				global := options.New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: stderr}, options.Screen{}, fixedClock, noEnv)
+				code := plugin.Run(t.Context(), global, "kubectl-ptah", []string{verb, "orders", "--yes", "--kubeconfig", kubeconfig})
+
+				assert.Equal(t, c.want, code, stderr.String())
+				assert.Contains(t, stderr.String(), c.stderr)
+				suspended, _, _ := unstructured.NestedBool(s.get("ptahschemas", "app", "orders").Object, "spec", "suspend")
+				assert.Equal(t, (verb == "suspend") == (c.want == options.Done), suspended)
+			})
+		}
 	}
 }

@@ -4,13 +4,14 @@ package suspension
 
 import (
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 )
 
-// Effect is what a change of spec.suspend does. Two equal effects were the same thing to decide on.
+// Effect is what a change of spec.suspend does. It is of the status that it was read from.
 type Effect struct {
 	// Unchanged says that spec.suspend has the wanted value already.
 	Unchanged bool
@@ -116,21 +117,14 @@ func (w work) resuming() []string {
 	return lines
 }
 
-// Identity is what has to be the same between showing and changing, besides the effect.
+// Identity is what has to be the same between showing and changing: the object and its spec.
 type Identity struct {
 	UID        types.UID
 	Generation int64
 }
 
-// Same says whether what was shown is still what would happen: the same object, with the same spec, and the same in flight.
-func Same(shown, now Identity, before, after Effect) bool {
-	if shown != now || before.Unchanged != after.Unchanged || before.InFlight != after.InFlight || len(before.Lines) != len(after.Lines) {
-		return false
-	}
-	for i := range before.Lines {
-		if before.Lines[i] != after.Lines[i] {
-			return false
-		}
-	}
-	return true
+// Same says whether two effects are the same to read. The manager goes on between showing and changing; that is no other decision, and yet
+// whoever made it has to hear what became of it.
+func Same(before, after Effect) bool {
+	return before.Unchanged == after.Unchanged && before.InFlight == after.InFlight && slices.Equal(before.Lines, after.Lines)
 }

@@ -21,7 +21,8 @@ Shows what is in flight and what suspension does to it, asks, and sets spec.susp
 thrown away. An Apply that runs is never stopped: it is watched until its outcome is known. A proof
 that is owed after an Apply waits, and keeps the database's lock.
 
-The write demands the UID and the version that were shown. What is suspended already is left alone
+The write demands the UID and the spec that were shown: when only the status moved meanwhile, it is
+made again on the new version, up to five times. What is suspended already is left alone
 (exit code 0). Refusals have exit code 5.`,
 		Example: `  kubectl ptah suspend orders -n app
   kubectl ptah suspend migration/ledger -n app --yes
@@ -40,7 +41,8 @@ func NewResume(global *options.Global) *cobra.Command {
 Shows what comes first, asks, and clears spec.suspend: a proof that is owed after an Apply, or a
 reading of everything from the artifact on. A plan that was approved before may be made again.
 
-The write demands the UID and the version that were shown. What is not suspended is left alone
+The write demands the UID and the spec that were shown: when only the status moved meanwhile, it is
+made again on the new version, up to five times. What is not suspended is left alone
 (exit code 0). Refusals have exit code 5.`,
 		Example: `  kubectl ptah resume orders -n app
   kubectl ptah resume migration/ledger -n app --yes

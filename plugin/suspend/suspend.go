@@ -104,8 +104,8 @@ func (o *suspendOptions) ask(ctx context.Context, found resource.Found) error {
 	return o.global.Confirm(ctx, fmt.Sprintf("%s %s %s/%s?", question, view.ResourceKind, view.Namespace, view.Name), "yes")
 }
 
-// write changes exactly what was shown. The manager writes the status at any time, which makes another version of the same thing: when
-// nothing that was shown is different, the write is made again on that version.
+// write changes exactly what was shown. The manager writes the status at any time, which makes another version of the same thing: while it
+// is the same object with the same spec, the write is made again on that version, and what is in flight by now is said.
 func (o *suspendOptions) write(ctx context.Context, c client, found resource.Found, effect suspension.Effect) error {
 	if o.dryRun == options.DryRunClient {
 		return o.print(found, effect, render.SuspensionDryRun)
@@ -124,11 +124,22 @@ func (o *suspendOptions) write(ctx context.Context, c client, found resource.Fou
 		if found, err = resource.Find(ctx, c, o.namespace, o.kind, o.name); err != nil {
 			return err
 		}
-		if !suspension.Same(shown, identity(found), effect, o.effect(found)) {
+		if identity(found) != shown {
 			return options.Refusedf("%s changed while it was shown: run the command again; nothing was changed", o.namespace+"/"+o.name)
+		}
+		if now := o.effect(found); !suspension.Same(effect, now) {
+			effect = now
+			o.global.Note(render.Caution, "went on while it was shown; in flight now: %s", orNothing(now.InFlight))
 		}
 	}
 	return fmt.Errorf("changing spec.suspend of %s/%s: it was written by others %d times in a row; try again", o.namespace, o.name, tries)
+}
+
+func orNothing(inFlight string) string {
+	if inFlight == "" {
+		return "nothing"
+	}
+	return inFlight
 }
 
 func identity(found resource.Found) suspension.Identity {
