@@ -69,14 +69,21 @@ func init() {
 		return w.extra
 	}
 	for _, rule := range []rbac.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"secrets"}}, {APIGroups: []string{""}, Resources: []string{"serviceaccounts"}},
-		{APIGroups: []string{""}, Resources: []string{"limitranges"}}, {APIGroups: []string{""}, Resources: []string{"resourcequotas"}},
-		{APIGroups: []string{""}, Resources: []string{"pods"}}, {APIGroups: []string{""}, Resources: []string{"namespaces"}},
-		{APIGroups: []string{""}, Resources: []string{"events"}}, {APIGroups: []string{""}, Resources: []string{"pods/log"}},
-		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}}, {APIGroups: []string{"apps"}, Resources: []string{"deployments"}}, {APIGroups: []string{"batch"}, Resources: []string{"jobs"}},
+		{APIGroups: []string{""}, Resources: []string{"secrets"}},
+		{APIGroups: []string{""}, Resources: []string{"serviceaccounts"}},
+		{APIGroups: []string{""}, Resources: []string{"limitranges"}},
+		{APIGroups: []string{""}, Resources: []string{"resourcequotas"}},
+		{APIGroups: []string{""}, Resources: []string{"pods"}},
+		{APIGroups: []string{""}, Resources: []string{"namespaces"}},
+		{APIGroups: []string{""}, Resources: []string{"events"}},
+		{APIGroups: []string{""}, Resources: []string{"pods/log"}},
+		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}},
+		{APIGroups: []string{"apps"}, Resources: []string{"deployments"}},
+		{APIGroups: []string{"batch"}, Resources: []string{"jobs"}},
 		{APIGroups: []string{"rbac.authorization.k8s.io"}, Resources: []string{"rolebindings"}},
 		{APIGroups: []string{"rbac.authorization.k8s.io"}, Resources: []string{"clusterrolebindings"}},
-		{APIGroups: []string{"scheduling.k8s.io"}, Resources: []string{"priorityclasses"}}, {APIGroups: []string{"node.k8s.io"}, Resources: []string{"runtimeclasses"}},
+		{APIGroups: []string{"scheduling.k8s.io"}, Resources: []string{"priorityclasses"}},
+		{APIGroups: []string{"node.k8s.io"}, Resources: []string{"runtimeclasses"}},
 		{APIGroups: []string{"apiextensions.k8s.io"}, Resources: []string{"customresourcedefinitions"}},
 		{APIGroups: []string{"admissionregistration.k8s.io"}, Resources: []string{"validatingwebhookconfigurations"}},
 	} {

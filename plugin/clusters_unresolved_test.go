@@ -120,7 +120,7 @@ func podSpec() corev1.PodSpec {
 
 // pod leaves one Pod that runs, one that stopped, and one of somebody else.
 func (u *unaccountedFor) pod() {
-	make := func(name string, id int, phase corev1.PodPhase, owner string) *corev1.Pod {
+	pod := func(name string, id int, phase corev1.PodPhase, owner string) *corev1.Pod {
 		return &corev1.Pod{
 			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 			ObjectMeta: metav1.ObjectMeta{
@@ -130,11 +130,11 @@ func (u *unaccountedFor) pod() {
 			Spec: podSpec(), Status: corev1.PodStatus{Phase: phase},
 		}
 	}
-	running := make(u.run().JobName+"-x7k2p", 79, corev1.PodRunning, u.run().JobName)
+	running := pod(u.run().JobName+"-x7k2p", 79, corev1.PodRunning, u.run().JobName)
 	running.OwnerReferences[0].UID = u.run().JobUID
-	stopped := make(u.run().JobName+"-aaaaa", 80, corev1.PodFailed, u.run().JobName)
+	stopped := pod(u.run().JobName+"-aaaaa", 80, corev1.PodFailed, u.run().JobName)
 	stopped.OwnerReferences[0].UID = u.run().JobUID
-	u.pods = []*corev1.Pod{running, stopped, make("ptah-mhistory-ledger-2222", 81, corev1.PodRunning, "ptah-mhistory-ledger")}
+	u.pods = []*corev1.Pod{running, stopped, pod("ptah-mhistory-ledger-2222", 81, corev1.PodRunning, "ptah-mhistory-ledger")}
 }
 
 func (u *unaccountedFor) expired() {

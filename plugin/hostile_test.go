@@ -44,11 +44,24 @@ func hostile(value any, key string) any {
 // Nothing that an object says reaches a terminal as something that the terminal acts on.
 func TestNoObjectSpeaksToTheTerminal(t *testing.T) {
 	for _, c := range []struct{ cluster, command string }{
-		{"stalled", "find-stalled -A"}, {"stalled", "find-stalled -A -o wide"}, {"stalled", "find-stalled -A --for cron"}, {"stalled", "find-stalled -A -o prometheus"},
-		{"fleet", "status -A -o wide"}, {"fleet", "status orders -n app"}, {"fleet", "status ledger -n app"}, {"fleet", "migration ledger -n app"},
-		{"unresolved", "clear-unresolved ledger -n app"}, {"unresolved-suspended", "resume ledger -n app --dry-run=server"}, {"applying", "status orders -n app"},
-		{"retention", "prune -A -o wide"}, {"retention", "prune -A"}, {"eventful", "events orders -n app"}, {"installed", "preflight --for upgrade"},
-		{"ready", "preflight schema/orders -n app"}, {"waiting", "reject orders -n app --reason no"}, {"waiting", "plan orders -n app"},
+		{"stalled", "find-stalled -A"},
+		{"stalled", "find-stalled -A -o wide"},
+		{"stalled", "find-stalled -A --for cron"},
+		{"stalled", "find-stalled -A -o prometheus"},
+		{"fleet", "status -A -o wide"},
+		{"fleet", "status orders -n app"},
+		{"fleet", "status ledger -n app"},
+		{"fleet", "migration ledger -n app"},
+		{"unresolved", "clear-unresolved ledger -n app"},
+		{"unresolved-suspended", "resume ledger -n app --dry-run=server"},
+		{"applying", "status orders -n app"},
+		{"retention", "prune -A -o wide"},
+		{"retention", "prune -A"},
+		{"eventful", "events orders -n app"},
+		{"installed", "preflight --for upgrade"},
+		{"ready", "preflight schema/orders -n app"},
+		{"waiting", "reject orders -n app --reason no"},
+		{"waiting", "plan orders -n app"},
 	} {
 		t.Run(c.cluster+" "+c.command, func(t *testing.T) {
 			s, kubeconfig := stage(t)

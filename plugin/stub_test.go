@@ -176,8 +176,10 @@ func (s *stub) list(w http.ResponseWriter, r *http.Request, resource, namespace 
 		end = start + limit
 		meta["continue"] = strconv.Itoa(end)
 	}
-	kind := map[string]string{"ptahschemas": "PtahSchema", "ptahmigrations": "PtahMigration", "ptahschemaplans": "PtahSchemaPlan",
-		"ptahmigrationplans": "PtahMigrationPlan", "ptahschemaapprovals": "PtahSchemaApproval", "ptahmigrationapprovals": "PtahMigrationApproval"}[resource]
+	kind := map[string]string{
+		"ptahschemas": "PtahSchema", "ptahmigrations": "PtahMigration", "ptahschemaplans": "PtahSchemaPlan",
+		"ptahmigrationplans": "PtahMigrationPlan", "ptahschemaapprovals": "PtahSchemaApproval", "ptahmigrationapprovals": "PtahMigrationApproval",
+	}[resource]
 	answer(w, http.StatusOK, map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": kind + "List", "metadata": meta, "items": append([]any{}, items[start:end]...)})
 }
 

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"compress/gzip"
 	"encoding/base64"
+	"errors"
 	"io"
 	"net/url"
 	"os"
@@ -34,7 +35,7 @@ func unpackBundle(t *testing.T, path string) map[string]string {
 	files, archive := map[string]string{}, tar.NewReader(compressed)
 	for {
 		header, err := archive.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return files
 		}
 		require.NoError(t, err)

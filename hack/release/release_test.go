@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -56,7 +57,7 @@ func unpack(t *testing.T, goos string, data []byte) []string {
 	require.NoError(t, err)
 	for archive := tar.NewReader(compressed); ; {
 		header, err := archive.Next()
-		if err == io.EOF { //nolint:errorlint // the reader's own value
+		if errors.Is(err, io.EOF) {
 			return modes(list)
 		}
 		require.NoError(t, err)

@@ -164,7 +164,7 @@ func dangling(w *World, index map[key]Plan, pin Pin) string {
 	switch {
 	case !found:
 		return where + ", and no such plan is stored: it was deleted"
-	case !pin.names(plan):
+	case !pin.names(plan) || !pin.sameUID(plan):
 		return fmt.Sprintf("%s with UID %s, and the stored plan of that name has UID %s: it was deleted and made again", where, pin.Plan.UID, plan.UID)
 	case pin.Fingerprint != "" && pin.Fingerprint != plan.Fingerprint:
 		return fmt.Sprintf("%s with fingerprint %s, and that plan has %s", where, pin.Fingerprint, plan.Fingerprint)
@@ -175,7 +175,7 @@ func dangling(w *World, index map[key]Plan, pin Pin) string {
 
 // Resolves says whether a plan is the one that a pin names, fingerprint included.
 func (p Pin) Resolves(plan Plan) bool {
-	return p.names(plan) && (p.Fingerprint == "" || p.Fingerprint == plan.Fingerprint)
+	return p.names(plan) && p.sameUID(plan) && (p.Fingerprint == "" || p.Fingerprint == plan.Fingerprint)
 }
 
 // danglingLoose judges records without a reference. One that says nothing of the plan cannot lead astray.

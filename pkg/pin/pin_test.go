@@ -254,3 +254,13 @@ func TestDangling(t *testing.T) {
 		})
 	}
 }
+
+// Deleted and published again under its name, it is still the only description of what the run did. It is a finding all the same.
+func TestTheNameOfAnUnaccountedRunsPlanPins(t *testing.T) {
+	run := migration(v1alpha1.PtahMigrationStatus{UnresolvedRun: &v1alpha1.UnresolvedRun{Outcome: v1alpha1.RunPartial, OperationID: "o", PlanRef: &v1alpha1.ObjectRef{Name: "p", UID: "gone"}}})
+	w := world(run, migrationPlan("p", "again"))
+	decisions := pin.Decide(w, pin.Policy{WhileOperating: true})
+	require.Len(t, decisions, 1)
+	assert.Equal(t, pin.Kept, decisions[0].Verdict)
+	require.Len(t, pin.Dangling(w), 1)
+}

@@ -56,7 +56,8 @@ func (p Pin) names(plan Plan) bool {
 	case p.Family != plan.Family || p.By.Namespace != plan.Namespace:
 		return false
 	case p.Plan.Name != "":
-		return p.Plan.Name == plan.Name && (p.Plan.UID == "" || plan.UID == "" || p.Plan.UID == plan.UID)
+		// The same plan published again under its name still describes a run that nobody accounted for.
+		return p.Plan.Name == plan.Name && (p.Field == FieldUnresolved || p.sameUID(plan))
 	case p.Plan.UID != "":
 		return p.Plan.UID == plan.UID
 	case p.Owner.Name != plan.Owner.Name && p.Owner.UID != plan.Owner.UID:
@@ -120,4 +121,8 @@ func (p *Pins) All() []Pin {
 		all = append(all, list...)
 	}
 	return all
+}
+
+func (p Pin) sameUID(plan Plan) bool {
+	return p.Plan.UID == "" || plan.UID == "" || p.Plan.UID == plan.UID
 }

@@ -23,9 +23,10 @@ why. It writes nothing else: the API knows no decision against a plan. So the pl
 until the artifact, the database or the policy changes, and whoever may approve could still approve
 it. To keep it from running for good, publish another artifact or suspend the resource.
 
-Refused (exit code 5): when an Apply of the plan was claimed, or its proof is owed: a run that began
-is never abandoned (an approval that an earlier run spent is in nobody's way); when the policy runs the plan without an approval; when something
-changed since it was shown; without --reason; when the Event could not be written.`,
+Refused (exit code 5): when an Apply of the plan was claimed, or its proof is owed, because a run that
+began is never abandoned (an approval that an earlier run spent is in nobody's way); when the policy
+runs the plan without an approval; when something changed since it was shown; without --reason; when
+the Event could not be written.`,
 		Example: `  kubectl ptah reject orders -n app --reason 'drops a column that reporting still reads'
   kubectl ptah reject migration/ledger -n app --reason '...' --yes --fingerprint sha256:4b44…`,
 		Args: func(_ *cobra.Command, args []string) error {

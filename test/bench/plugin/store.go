@@ -87,7 +87,7 @@ func asStored(schema *v1alpha1.PtahSchema) *v1alpha1.PtahSchema {
 		_ = json.Unmarshal(data, &value)
 		fields, _ := json.Marshal(fieldsOf(value))
 		schema.ManagedFields = append(schema.ManagedFields, metav1.ManagedFieldsEntry{
-			Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: schema.APIVersion, FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: fields},
+			Manager: manager, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: schema.APIVersion, FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(string(fields)),
 		})
 	}
 	return schema
