@@ -108,7 +108,7 @@ func Namespaces(global *options.Global) Func {
 // Kubeconfig offers the names of one part of the kubeconfig: its contexts, clusters or users.
 func Kubeconfig(global *options.Global, part func(clientcmdapi.Config) []string) Func {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		config, err := global.Config.ToRawKubeConfigLoader().RawConfig()
+		config, err := global.Config.Raw()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/client-go/rest"
 
 	"github.com/ptah-run/ptah/pkg/release"
 	"github.com/ptah-run/ptah/pkg/render"
@@ -37,8 +35,10 @@ type Global struct {
 	Screen Screen
 	// Patience is how long a command may be silent before it says on stderr what it is doing.
 	Patience time.Duration
+	// Connecting is called once, before the first request is made.
+	Connecting func()
 	// Config holds the kubeconfig flags.
-	Config *genericclioptions.ConfigFlags
+	Config Kubeconfig
 
 	color     string
 	jq        string
@@ -52,22 +52,12 @@ type Global struct {
 
 // New gives the options of a process.
 func New(streams genericiooptions.IOStreams, screen Screen, clock func() time.Time, getenv func(string) string) *Global {
-	g := &Global{IOStreams: streams, Clock: clock, Getenv: getenv, Screen: screen, Patience: time.Second, color: colorAuto}
-	g.Config = genericclioptions.NewConfigFlags(true)
-	g.Config.WrapConfigFn = func(config *rest.Config) *rest.Config {
-		config.UserAgent = "kubectl-ptah/" + release.Version
-		config.Wrap(g.watchRequests)
-		return config
-	}
-	return g
+	return &Global{IOStreams: streams, Clock: clock, Getenv: getenv, Screen: screen, Patience: time.Second, Connecting: func() {}, color: colorAuto}
 }
 
 // AddFlags adds the flags that all verbs have.
 func (g *Global) AddFlags(flags *pflag.FlagSet) {
-	g.Config.AddFlags(flags)
-	if cache := flags.Lookup("cache-dir"); cache != nil {
-		cache.DefValue = "$HOME/.kube/cache" // the same in everybody's help
-	}
+	g.Config.addFlags(flags)
 	flags.StringVar(&g.color, "color", colorAuto, "Colour the text: auto (only on a terminal, and not with NO_COLOR set), always or never")
 	flags.StringVar(&g.jq, "jq", "", "Filter the JSON output with a jq expression; implies -o json")
 	flags.BoolVar(&g.noHeaders, "no-headers", false, "Print tables without their title row")
@@ -92,11 +82,14 @@ func (g *Global) Validate() error {
 // Cluster connects on first use. No request is made before a verb makes one.
 func (g *Global) Cluster() (*cluster.Client, error) {
 	g.connect.Do(func() {
-		config, err := g.Config.ToRESTConfig()
+		g.Connecting()
+		config, err := g.Config.rest()
 		if err != nil {
 			g.failure = withoutCredentials(fmt.Errorf("reading the kubeconfig: %w", err))
 			return
 		}
+		config.UserAgent = "kubectl-ptah/" + release.Version
+		config.Wrap(g.watchRequests)
 		g.client, g.failure = cluster.New(config)
 		g.failure = withoutCredentials(g.failure)
 	})
@@ -105,7 +98,7 @@ func (g *Global) Cluster() (*cluster.Client, error) {
 
 // Namespace is the one that -n or the kubeconfig's context names.
 func (g *Global) Namespace() (string, error) {
-	namespace, _, err := g.Config.ToRawKubeConfigLoader().Namespace()
+	namespace, err := g.Config.namespace()
 	if err != nil {
 		return "", withoutCredentials(fmt.Errorf("reading the namespace from the kubeconfig: %w", err))
 	}
