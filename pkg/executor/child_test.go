@@ -235,6 +235,19 @@ func TestExecutionDeadlineEndsTheEngine(t *testing.T) {
 }
 
 // The kernel takes the engine along when the runner dies.
+// An engine that the runner stops at the deadline says that it was cancelled from outside. The deadline is the cause that a person needs.
+func TestExecutionDeadlineIsTheCauseWhateverTheEngineSays(t *testing.T) {
+	p := applyPod(t)
+	p.script(`trap 'echo "{$head,\"mutationStarted\":true,\"failure\":{\"code\":\"Cancelled\",\"message\":\"rolled back\"}}"; exit 1' TERM
+sleep 30 & wait`)
+	p.withDeadlines(1500*time.Millisecond, 2500*time.Millisecond)
+	r := p.run("run")
+	p.failed(r, frame.CodeDeadlineExceeded)
+	assert.Contains(t, r.frame.Error.Message, "rolled back")
+	assert.True(t, r.frame.MutationStarted)
+	assert.False(t, r.frame.OutcomeUncertain)
+}
+
 func TestRunnerKilledTakesTheEngineAlong(t *testing.T) {
 	p := applyPod(t)
 	pid := filepath.Join(t.TempDir(), "pid")

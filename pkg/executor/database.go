@@ -225,7 +225,7 @@ func (s *stage) judge(result childResult) (Answer, error) {
 		return Answer{}, s.noAnswer(result, err)
 	}
 	if answer.Failure != nil {
-		return Answer{}, s.failureOf(answer, result.exitCode)
+		return Answer{}, s.failureOf(answer, result)
 	}
 	probe := s.frame
 	probe.MutationStarted, probe.OutcomeUncertain = answer.MutationStarted, answer.OutcomeUncertain
@@ -237,7 +237,8 @@ func (s *stage) judge(result childResult) (Answer, error) {
 }
 
 // failureOf passes an engine's failure on if it keeps the vocabulary.
-func (s *stage) failureOf(a Answer, exitCode int) error {
+func (s *stage) failureOf(a Answer, result childResult) error {
+	exitCode := result.exitCode
 	if !a.Failure.Code.Known() || a.Observe != nil || a.Plan != nil || a.Apply != nil {
 		return s.uncertainIfApply(refuse(frame.CodeOutputInvalid, "reading the engine's answer: its failure is not of the contract"), exitCode)
 	}
@@ -245,6 +246,10 @@ func (s *stage) failureOf(a Answer, exitCode int) error {
 		return s.uncertainIfApply(refuse(frame.CodeOutputInvalid, "reading the engine's answer: a read-only operation reports a mutation"), exitCode)
 	}
 	r := refuse(a.Failure.Code, "%s", a.Failure.Message)
+	if a.Failure.Code == frame.CodeCancelled && errors.Is(result.stopped, context.DeadlineExceeded) {
+		// The signal came from here: the engine's own timer may run a little behind.
+		r = refuse(frame.CodeDeadlineExceeded, "running the engine: the execution deadline passed, and the engine ended with: %s", a.Failure.Message)
+	}
 	r.exitCode = exitCode
 	r.mutationStarted = a.MutationStarted || a.OutcomeUncertain
 	r.outcomeUncertain = a.OutcomeUncertain
