@@ -30,12 +30,7 @@ then 1; what could be read is shown all the same. Without any Event the exit cod
   kubectl ptah events migration/ledger -n app --warnings
   kubectl ptah events orders -n app --watch
   kubectl ptah events orders -n app --jq '.items[] | select(.type == "Warning") | .message'`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return options.Usagef("want one name, got %d arguments", len(args))
-			}
-			return nil
-		},
+		Args: options.OneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(args[0]); err != nil {
 				return err

@@ -3,6 +3,8 @@ package options
 import (
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/pkg/render"
 )
@@ -47,4 +49,12 @@ func Resource(arg string) (kind, name string, err error) {
 		return "", "", Usagef("%q: the name is missing, or holds a slash", arg)
 	}
 	return kind, name, nil
+}
+
+// OneName demands exactly one argument that is not empty.
+func OneName(_ *cobra.Command, args []string) error {
+	if len(args) != 1 || args[0] == "" {
+		return Usagef("want one name, got %d arguments", len(args))
+	}
+	return nil
 }

@@ -29,12 +29,7 @@ runs the plan without an approval; when something changed since it was shown; wi
 the Event could not be written.`,
 		Example: `  kubectl ptah reject orders -n app --reason 'drops a column that reporting still reads'
   kubectl ptah reject migration/ledger -n app --reason '...' --yes --fingerprint sha256:4b44…`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 || args[0] == "" {
-				return options.Usagef("want one name, got %d arguments", len(args))
-			}
-			return nil
-		},
+		Args: options.OneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(args[0]); err != nil {
 				return err

@@ -43,12 +43,7 @@ two seconds.`,
   kubectl ptah wait orders -n app --for awaiting-approval --digest sha256:1c16…
   kubectl ptah wait orders -n app --for applied --plan ptah-plan-4b44084123f0958600629632
   kubectl ptah wait migration/ledger -n app --for insync --fail-fast=never --timeout 1h`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return options.Usagef("want one name, got %d arguments", len(args))
-			}
-			return nil
-		},
+		Args: options.OneName,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(args[0]); err != nil {
 				return err
