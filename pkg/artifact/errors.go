@@ -88,6 +88,12 @@ func cause(ctx context.Context, err error) (frame.Code, string) {
 	case errors.Is(err, auth.ErrBasicCredentialNotFound):
 		return frame.CodeRegistryUnauthorized, "the registry asks for credentials and none were given"
 	}
+	// The library has no typed error for two answers that contradict each other; its text is read, not passed on.
+	for _, contradiction := range []string{"mismatch Content-Length", "mismatch response Content-Type", "digest mismatch in "} {
+		if strings.Contains(err.Error(), contradiction) {
+			return frame.CodeArtifactInvalid, "the registry served content of another size, type or digest than it was asked for"
+		}
+	}
 	// The library has no typed error for a token where a password is asked; its text is read, not passed on.
 	if strings.Contains(err.Error(), "missing username or password") {
 		return frame.CodeRegistryUnauthorized, "the registry asks for user name and password, and only a token was given"

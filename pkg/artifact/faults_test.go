@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -139,6 +140,62 @@ func TestNonsenseAnswers(t *testing.T) {
 			})
 			_, err := c.Resolve(t.Context(), f.ref(":v1"))
 			requireCode(t, err, tc.code, "")
+		})
+	}
+}
+
+// A registry that contradicts itself serves bad content; one whose answer breaks off is not there. Only the second is worth trying again as it is.
+func TestContentThatIsNotWhatItWasCalled(t *testing.T) {
+	const manifestType = "application/vnd.oci.image.manifest.v1+json"
+	body := []byte(`{"schemaVersion":2}`)
+	whole := Digest(body)
+	head := func(w http.ResponseWriter, size int) {
+		w.Header().Set("Content-Type", manifestType)
+		w.Header().Set("Docker-Content-Digest", whole)
+		w.Header().Set("Content-Length", strconv.Itoa(size))
+	}
+	for name, tc := range map[string]struct {
+		get  func(w http.ResponseWriter)
+		code frame.Code
+		why  string
+	}{
+		"another length": {func(w http.ResponseWriter) {
+			head(w, len(body)-1)
+			_, _ = w.Write(body[1:])
+		}, frame.CodeArtifactInvalid, "another size"},
+		"another type": {func(w http.ResponseWriter) {
+			head(w, len(body))
+			w.Header().Set("Content-Type", "text/plain")
+			_, _ = w.Write(body)
+		}, frame.CodeArtifactInvalid, "another size, type"},
+		"another digest": {func(w http.ResponseWriter) {
+			head(w, len(body))
+			w.Header().Set("Docker-Content-Digest", someDigest)
+			_, _ = w.Write(body)
+		}, frame.CodeArtifactInvalid, "digest"},
+		"a short body that ends": {func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", manifestType)
+			w.Header().Set("Docker-Content-Digest", whole)
+			_, _ = w.Write(body[1:])
+			w.(http.Flusher).Flush() // no length: the end of the chunks is the end
+		}, frame.CodeArtifactInvalid, "other bytes"},
+		"a body that breaks off": {func(w http.ResponseWriter) {
+			head(w, len(body))
+			_, _ = w.Write(body[1:])
+		}, frame.CodeRegistryUnreachable, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newRegistry(t, registryOptions{})
+			f.intercept(func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Method == http.MethodHead {
+					head(w, len(body))
+				} else {
+					tc.get(w)
+				}
+				return true
+			})
+			_, err := f.client(t, Options{}).Resolve(t.Context(), f.ref("@"+whole))
+			requireCode(t, err, tc.code, tc.why)
 		})
 	}
 }

@@ -3,12 +3,15 @@ package artifact
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"sync"
 
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"golang.org/x/sync/errgroup"
 	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/registry/remote"
@@ -78,7 +81,30 @@ func readLayer(ctx context.Context, repo *remote.Repository, l layer) ([]byte, e
 		return nil, err
 	}
 	defer func() { _ = body.Close() }()
-	return content.ReadAll(body, l.descriptor)
+	return readWhole(body, l.descriptor)
+}
+
+// readWhole reads exactly what a descriptor names. A body that ended by itself and is too short is other content; one that broke off is a
+// registry that could not be reached, and worth another attempt.
+func readWhole(body io.Reader, descriptor ocispec.Descriptor) ([]byte, error) {
+	watched := &endWatcher{Reader: body}
+	data, err := content.ReadAll(watched, descriptor)
+	if err != nil && watched.ended && (errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF)) {
+		return nil, fmt.Errorf("%w: the body is too short", content.ErrMismatchedDigest)
+	}
+	return data, err
+}
+
+// endWatcher notes whether a body came to its proper end.
+type endWatcher struct {
+	io.Reader
+	ended bool
+}
+
+func (w *endWatcher) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
+	w.ended = w.ended || err == io.EOF //nolint:errorlint // a reader answers the bare value; a wrapped one is a failure
+	return n, err
 }
 
 // stage is a directory that becomes the target by one rename. It is written through os.Root, so that no name can lead out of it even

@@ -6,7 +6,6 @@ import (
 
 	"github.com/opencontainers/go-digest"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
-	"oras.land/oras-go/v2/content"
 	"oras.land/oras-go/v2/registry/remote"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
@@ -49,7 +48,7 @@ func readManifest(ctx context.Context, repo *remote.Repository, ref Reference) (
 		return manifest{}, err
 	}
 	defer func() { _ = body.Close() }()
-	data, err := content.ReadAll(body, descriptor)
+	data, err := readWhole(body, descriptor)
 	if err != nil {
 		return manifest{}, err
 	}

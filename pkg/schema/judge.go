@@ -241,6 +241,17 @@ var preMutation = map[frame.Code]bool{
 	frame.CodeLockTimeout: true, frame.CodeLockUnverified: true,
 }
 
+// refusedUnopened recognises a deadline that the guard refused, or a signal that came, before the runner had read its database URL: such a frame
+// names no database and no exit code, and the child that could write is only ever started after both are known. Once a frame names the
+// database, a timeout, a cancellation or a missing privilege is an unknown outcome, whatever its flags say (contract: Failure recovery).
+func refusedUnopened(f *frame.Frame) bool {
+	switch f.Error.Code {
+	case frame.CodeDeadlineExceeded, frame.CodeCancelled:
+		return f.TargetIdentityDigest == "" && f.ExitCode == 0
+	}
+	return false
+}
+
 func (v *View) judgeApply(c operation.Claim, e operation.Evidence) operation.Judgement {
 	if e.Kind == operation.EvidenceNeverRan {
 		return operation.Judgement{Outcome: operation.Failed, Detail: finding{kind: foundNotRun, message: e.Detail}}
@@ -252,7 +263,7 @@ func (v *View) judgeApply(c operation.Claim, e operation.Evidence) operation.Jud
 	op := v.Schema.Status.ActiveOperation
 	if f.Error != nil {
 		message := v.failureText(f.Error)
-		if f.MutationStarted || f.OutcomeUncertain || !preMutation[f.Error.Code] {
+		if f.MutationStarted || f.OutcomeUncertain || (!preMutation[f.Error.Code] && !refusedUnopened(f)) {
 			return v.uncertain(c, e, message)
 		}
 		kind := foundNotRun

@@ -294,6 +294,12 @@ func TestJudgeApply(t *testing.T) {
 	fail := func(code frame.Code, started bool) frame.Frame {
 		return frame.Frame{Error: &frame.Failure{Code: code, Message: "m"}, MutationStarted: started, TargetIdentityDigest: digestB}
 	}
+	// The guard of the runner refuses before it has read its URL; its child ends with an exit code, and only after the database is named.
+	unopened := func(code frame.Code, started bool, exit int) frame.Frame {
+		f := fail(code, started)
+		f.TargetIdentityDigest, f.ExitCode = "", exit
+		return f
+	}
 	elsewhere, silent := good, good
 	elsewhere.TargetIdentityDigest = digestA
 	silent.Apply = nil
@@ -316,6 +322,11 @@ func TestJudgeApply(t *testing.T) {
 		"permission denied":            {fail(frame.CodeDatabasePermission, false), operation.EvidenceFrame, false, operation.Uncertain},
 		"statement failed":             {fail(frame.CodeStatementFailed, true), operation.EvidenceFrame, false, operation.Uncertain},
 		"deadline":                     {fail(frame.CodeDeadlineExceeded, false), operation.EvidenceFrame, false, operation.Uncertain},
+		"started too late":             {unopened(frame.CodeDeadlineExceeded, false, 0), operation.EvidenceFrame, false, operation.Failed},
+		"stopped before it began":      {unopened(frame.CodeCancelled, false, 0), operation.EvidenceFrame, false, operation.Failed},
+		"deadline of a child":          {unopened(frame.CodeDeadlineExceeded, false, 1), operation.EvidenceFrame, false, operation.Uncertain},
+		"late and contradictory":       {unopened(frame.CodeDeadlineExceeded, true, 0), operation.EvidenceFrame, false, operation.Uncertain},
+		"refused without a database":   {unopened(frame.CodeDatabasePermission, false, 0), operation.EvidenceFrame, false, operation.Uncertain},
 		"never ran":                    {frame.Frame{}, operation.EvidenceNeverRan, false, operation.Failed},
 		"log lost":                     {frame.Frame{}, operation.EvidenceLost, false, operation.Uncertain},
 		"Job gone":                     {frame.Frame{}, operation.EvidenceJobGone, false, operation.Uncertain},
