@@ -231,7 +231,7 @@ func writeKubeconfig(t *testing.T, path string, config *rest.Config) {
 		cluster.Server = "https://" + cluster.Server
 	}
 	user := clientcmdapi.NewAuthInfo()
-	user.ClientCertificateData, user.ClientKeyData = config.CertData, config.KeyData
+	user.ClientCertificateData, user.ClientKeyData, user.Impersonate = config.CertData, config.KeyData, config.Impersonate.UserName
 	point := clientcmdapi.NewContext()
 	point.Cluster, point.AuthInfo, point.Namespace = "test", "test", "app"
 	document := clientcmdapi.NewConfig()

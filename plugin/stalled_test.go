@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -16,12 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/common/model"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/yaml"
 
 	"github.com/ptah-run/ptah/plugin/options"
 )
@@ -98,104 +93,4 @@ func TestFindStalledSaysThatAListBrokeOff(t *testing.T) {
 	assert.Contains(t, got.stdout, "0 of 4 resources that could be seen are stalled")
 	assert.Contains(t, got.stderr, "listing ptahschemas in all namespaces")
 	assert.Contains(t, got.stderr, "broke off")
-}
-
-// The pages of docs/alerts.md are run as they stand there.
-func TestAlertsPage(t *testing.T) {
-	data, err := os.ReadFile(filepath.Join("..", "docs", "alerts.md"))
-	require.NoError(t, err)
-	blocks := fenced(string(data))
-	script, rules := blocks["sh"], blocks["yaml"]
-	require.NotEmpty(t, script)
-	require.NotEmpty(t, rules)
-	samples := runTextfileScript(t, script[0])
-	t.Run("the script leaves a file that the collector takes", func(t *testing.T) {
-		require.Contains(t, samples, "ptah_resource_stalled")
-		require.NotEmpty(t, samples["ptah_resource_stalled"])
-		assert.Equal(t, "gauge", strings.ToLower(samples["type ptah_resource_stalled"][0]))
-	})
-	t.Run("the rules speak of series that exist", func(t *testing.T) { checkRules(t, rules, samples) })
-}
-
-// fenced collects a page's code blocks by language.
-func fenced(page string) map[string][]string {
-	blocks := map[string][]string{}
-	for _, match := range regexp.MustCompile("(?s)```([a-z]+)\n(.*?)```").FindAllStringSubmatch(page, -1) {
-		blocks[match[1]] = append(blocks[match[1]], match[2])
-	}
-	return blocks
-}
-
-// runTextfileScript runs the page's shell script with a real program against a stub, and reads back what it left.
-func runTextfileScript(t *testing.T, script string) map[string][]string {
-	t.Helper()
-	s := newStub()
-	t.Cleanup(s.Close)
-	for _, object := range stalledCluster() {
-		s.put(toUnstructured(object))
-	}
-	directory := t.TempDir()
-	kubeconfig := filepath.Join(directory, "kubeconfig")
-	writeKubeconfig(t, kubeconfig, &rest.Config{Host: s.URL})
-	require.NoError(t, os.Rename(buildPlugin(t), filepath.Join(directory, "kubectl-ptah")))
-	kubectl := "#!/bin/sh\ncommand=$1; shift\nexec " + directory + "/kubectl-$command \"$@\"\n"
-	require.NoError(t, os.WriteFile(filepath.Join(directory, "kubectl"), []byte(kubectl), 0o755))
-	command := exec.Command("sh", "-c", script)
-	command.Env = []string{"PATH=" + directory + ":/usr/bin:/bin", "KUBECONFIG=" + kubeconfig, "TEXTFILE_DIR=" + directory, "HOME=" + directory}
-	output, err := command.CombinedOutput()
-	require.NoError(t, err, string(output))
-	file, err := os.Open(filepath.Join(directory, "ptah.prom"))
-	require.NoError(t, err)
-	defer func() { _ = file.Close() }()
-	parser := expfmt.NewTextParser(model.UTF8Validation)
-	families, err := parser.TextToMetricFamilies(file)
-	require.NoError(t, err)
-	samples := map[string][]string{}
-	for name, family := range families {
-		samples["type "+name] = []string{family.GetType().String()}
-		for _, metric := range family.GetMetric() {
-			labels := ""
-			for _, label := range metric.GetLabel() {
-				labels += label.GetName() + " "
-			}
-			samples[name] = append(samples[name], labels)
-		}
-	}
-	return samples
-}
-
-func checkRules(t *testing.T, documents []string, samples map[string][]string) {
-	t.Helper()
-	var groups struct {
-		Groups []struct {
-			Name  string
-			Rules []struct {
-				Alert, Expr, For    string
-				Labels, Annotations map[string]string
-			}
-		}
-	}
-	for _, document := range documents {
-		if strings.HasPrefix(strings.TrimSpace(document), "groups:") {
-			require.NoError(t, yaml.UnmarshalStrict([]byte(document), &groups))
-		}
-	}
-	require.Len(t, groups.Groups, 1)
-	require.Len(t, groups.Groups[0].Rules, 4)
-	for _, rule := range groups.Groups[0].Rules {
-		names := regexp.MustCompile(`ptah_[a-z_]+`).FindAllString(rule.Expr, -1)
-		require.NotEmpty(t, names, rule.Alert)
-		for _, name := range names {
-			require.Contains(t, samples, name, "%s of alert %s", name, rule.Alert)
-		}
-		if rule.For != "" {
-			_, err := model.ParseDuration(rule.For)
-			require.NoError(t, err, rule.Alert)
-		}
-		for _, text := range rule.Annotations {
-			for _, label := range regexp.MustCompile(`\$labels\.([a-z_]+)`).FindAllStringSubmatch(text, -1) {
-				assert.Contains(t, samples[names[0]][0], label[1], "%s uses a label that the series lacks", rule.Alert)
-			}
-		}
-	}
 }

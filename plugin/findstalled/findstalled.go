@@ -83,8 +83,9 @@ func (o *stalledOptions) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return err
 	}
-	// Without anything seen there is no answer, except for a collector, which has to learn that it got none.
-	if view.Checked() == 0 && err != nil && o.format.Kind != render.Prometheus {
+	// Without anything seen there is no answer, except for a collector, which has to learn that it may see nothing. From a server that does
+	// not answer it learns nothing: its last file stays, with what was stalled then, until it is too old.
+	if view.Checked() == 0 && err != nil && (o.format.Kind != render.Prometheus || !cluster.Answered(err)) {
 		return err
 	}
 	if printErr := o.print(view); printErr != nil {
