@@ -3,6 +3,7 @@ package plugin_test
 import (
 	"io"
 	"log"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -42,6 +43,41 @@ func TestPreflightSeesAnArtifactInARegistry(t *testing.T) {
 	got = invoke(scenario{}, []string{"preflight", "migration/ledger", "--kubeconfig", kubeconfig})
 	assert.Equal(t, options.Findings, got.code)
 	assert.Contains(t, got.stdout, `is an artifact of type "application/vnd.stokaro.ptah.schema.v1"`)
+}
+
+// "Not found" is an answer, and a finding; a registry that asks for credentials or does not answer has said nothing.
+func TestPreflightTellsAMissingArtifactFromARegistryThatDoesNotSay(t *testing.T) {
+	for name, c := range map[string]struct {
+		status  int
+		verdict string
+	}{
+		"no such tag":   {http.StatusNotFound, "fail"},
+		"unauthorized":  {http.StatusUnauthorized, "unknown"},
+		"forbidden":     {http.StatusForbidden, "unknown"},
+		"out of order":  {http.StatusServiceUnavailable, "unknown"},
+		"not listening": {0, "unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(c.status) }))
+			t.Cleanup(server.Close)
+			if c.status == 0 {
+				server.Close()
+			}
+			w := newReady()
+			w.schema.Spec.Desired.OCIRef = "oci://" + strings.TrimPrefix(server.URL, "http://") + "/app/orders:v2"
+			w.schema.Spec.Desired.Transport = &v1alpha1.Transport{PlainHTTP: true}
+			s, kubeconfig := stage(t)
+			for _, object := range w.all() {
+				s.put(toUnstructured(object))
+			}
+			got := invoke(scenario{}, []string{"preflight", "schema/orders", "--jq", `.results[] | select(.id == "artifact") | [.verdict, .fix] | join(": ")`, "--kubeconfig", kubeconfig})
+			assert.True(t, strings.HasPrefix(got.stdout, c.verdict+": "), got.stdout+got.stderr)
+			if c.verdict == "fail" {
+				assert.Contains(t, got.stdout, "kubectl ptah push")
+				assert.Equal(t, options.Findings, got.code)
+			}
+		})
+	}
 }
 
 func TestPreflightNeverShowsWhatASecretHolds(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/approve"
 	"github.com/ptah-run/ptah/plugin/clearunresolved"
+	"github.com/ptah-run/ptah/plugin/cluster"
 	"github.com/ptah-run/ptah/plugin/complete"
 	"github.com/ptah-run/ptah/plugin/completion"
 	"github.com/ptah-run/ptah/plugin/diff"
@@ -174,11 +175,31 @@ func report(global *options.Global, err error) {
 	}
 }
 
-// lines takes errors.Join apart; any other error is one line.
+// lines gives each of the errors that were joined a line of its own; any other error is one line.
 func lines(err error) []string {
-	var joined interface{ Unwrap() []error }
-	if !errors.As(err, &joined) {
-		return []string{err.Error()}
+	var texts []string
+	for _, part := range cluster.Once(unjoined(err)) {
+		texts = append(texts, part.Error())
 	}
-	return strings.Split(err.Error(), "\n")
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		return strings.Split(strings.Join(texts, "\n"), "\n")
+	}
+	return texts
+}
+
+// unjoined takes errors.Join apart, however deep it is nested. An error that wraps several and has words of its own stays whole.
+func unjoined(err error) []error {
+	if exit, ok := err.(*options.ExitError); ok && exit.Err != nil { //nolint:errorlint // the error itself, not one that it wraps
+		return unjoined(exit.Err)
+	}
+	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // likewise
+	if !ok || err.Error() != errors.Join(joined.Unwrap()...).Error() {
+		return []error{err}
+	}
+	var parts []error
+	for _, part := range joined.Unwrap() {
+		parts = append(parts, unjoined(part)...)
+	}
+	return parts
 }

@@ -15,7 +15,7 @@ import (
 var whole = regexp.MustCompile(`-o (sql|json|yaml|wide)|--jq|^(__complete|completion)|--help|--for cron`)
 
 // asked is a question: the person's answer ends the line, and is not in these files.
-var asked = regexp.MustCompile(`^.* Type \S+: `)
+var asked = regexp.MustCompile(`^Type \S+: `)
 
 // TestNothingWrapsOnATerminal looks at every expected answer for a terminal: a line is wider than the terminal only where it cannot be
 // broken, because of one identifier, or must not be, because it holds a command to copy.

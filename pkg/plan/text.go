@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/ptah-run/ptah/pkg/spelling"
 )
 
 // SQL writes a document for people: its statements in order, each under comments that say what the planner thinks of it and each ended by
 // exactly one semicolon. It is a reading aid; what Apply runs is the document.
 func SQL(d Document) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "-- %s (%s), %s\n", d.Name, d.Dialect, counted(len(d.Statements)))
+	fmt.Fprintf(&b, "-- %s (%s), %s\n", d.Name, d.Dialect, spelling.Count(len(d.Statements), "statement"))
 	fmt.Fprintf(&b, "-- from %s\n-- to   %s\n", d.FromFingerprint, d.ToFingerprint)
 	for i, s := range d.Statements {
 		fmt.Fprintf(&b, "\n-- %d: %s", i+1, s.Severity)
@@ -28,13 +30,6 @@ func SQL(d Document) string {
 		b.WriteByte('\n')
 	}
 	return b.String()
-}
-
-func counted(n int) string {
-	if n == 1 {
-		return "1 statement"
-	}
-	return fmt.Sprintf("%d statements", n)
 }
 
 func comment(b *strings.Builder, label, text string) {

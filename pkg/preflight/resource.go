@@ -258,8 +258,12 @@ func judgeDocument(known Known[Document], where, key string, immutable bool) Fin
 	return pass(fmt.Sprintf("%s, key %s", where, key))
 }
 
-// judgeArtifact rests on a look from where the person sits: what fails from there may well work from the cluster.
+// judgeArtifact rests on a look from where the person sits: what cannot be asked from there may well be asked from the cluster. That the registry
+// has no such artifact is the same from everywhere.
 func judgeArtifact(r Resource) Finding {
+	if r.Artifact.State == Absent {
+		return fail("push it with kubectl ptah push, or correct the reference in the spec", r.Source.OCIRef+": the registry has no such repository, tag or digest")
+	}
 	if r.Artifact.State != Present {
 		return unknown("look from where the cluster's nodes are", r.Source.OCIRef+" from here: "+r.Artifact.why())
 	}

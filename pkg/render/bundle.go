@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptah-run/ptah/pkg/bundle"
 	"github.com/ptah-run/ptah/pkg/pin"
+	"github.com/ptah-run/ptah/pkg/spelling"
 )
 
 // BundleInfo says where a bundle was written and what identifies it.
@@ -181,6 +182,6 @@ func (b *Bundle) summary(c *Canvas) string {
 	case len(b.Problems) > 0:
 		return fmt.Sprintf("%d %s in %s", len(b.Problems), plural(len(b.Problems), "problem"), Printable(b.Path))
 	default:
-		return c.paint(Good, fmt.Sprintf("%s, %d files, %s: every digest agrees", count, b.Files, Bytes(b.Bytes)))
+		return c.paint(Good, fmt.Sprintf("%s, %s, %s: every digest agrees", count, spelling.Count(b.Files, "file"), Bytes(b.Bytes)))
 	}
 }

@@ -22,6 +22,11 @@ const (
 	Columns    FormatKind = "custom-columns"
 )
 
+// Formats lists the output formats that commands share, whether or not one of them prints all.
+func Formats() []FormatKind {
+	return []FormatKind{Text, Wide, JSON, YAML, Name, SQL, JSONPath, GoTemplate, Columns}
+}
+
 // Format is an output format with its argument, if it takes one.
 type Format struct {
 	Kind FormatKind

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ptah-run/ptah/pkg/plan"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/pkg/waiting"
 )
 
@@ -327,9 +328,4 @@ func hazardRank(severity string) int {
 	return 1
 }
 
-func plural(count int, word string) string {
-	if count == 1 {
-		return word
-	}
-	return word + "s"
-}
+func plural(count int, word string) string { return spelling.Plural(count, word) }

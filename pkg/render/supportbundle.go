@@ -1,6 +1,10 @@
 package render
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/ptah-run/ptah/pkg/spelling"
+)
 
 // SupportBundle is a written bundle.
 type SupportBundle struct {
@@ -26,7 +30,7 @@ func (b *SupportBundle) Names() []string { return []string{b.File} }
 
 // Draw says what was written, and what is not in it.
 func (b *SupportBundle) Draw(c *Canvas) {
-	c.println(fmt.Sprintf("%s: %d files of %s", Printable(b.File), len(b.Files), b.Scope))
+	c.println(fmt.Sprintf("%s: %s of %s", Printable(b.File), spelling.Count(len(b.Files), "file"), b.Scope))
 	for _, gap := range b.Unread {
 		c.println(c.paint(Caution, "?") + " not in it: " + Printable(gap.What) + ": " + Printable(gap.Why))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/ptah-run/ptah/pkg/intent"
 	"github.com/ptah-run/ptah/pkg/operation"
 	"github.com/ptah-run/ptah/pkg/plan"
+	"github.com/ptah-run/ptah/pkg/spelling"
 )
 
 // concluded renders the outcome of an operation: the claim goes and its record comes in the same write.
@@ -167,7 +168,7 @@ func (w *writer) published(p v1alpha1.SchemaPlanRecord) {
 		p.Approval = w.was.Plan.Approval
 	}
 	st.Plan = &p
-	message := fmt.Sprintf("plan %s: %d statements", p.Name, p.StatementCount)
+	message := fmt.Sprintf("plan %s: %s", p.Name, spelling.Count(p.StatementCount, "statement"))
 	w.set(v1alpha1.ConditionDriftDetected, isTrue, v1alpha1.ReasonScopedChanges, message)
 	w.set(v1alpha1.ConditionInSync, isFalse, v1alpha1.ReasonScopedChanges, message)
 	w.set(v1alpha1.ConditionPlanReady, isTrue, v1alpha1.ReasonPublished, message)

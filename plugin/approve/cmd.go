@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/complete"
 	"github.com/ptah-run/ptah/plugin/options"
 )
@@ -28,7 +29,7 @@ approved and when is stamped by the cluster's admission, from the authenticated 
   kubectl ptah approve orders -n app --dry-run=server`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return options.Usagef("want the name of one schema, got %d arguments", len(args))
+				return options.Usagef("want the name of one schema, got %s", spelling.Count(len(args), "argument"))
 			}
 			return nil
 		},

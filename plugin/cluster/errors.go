@@ -68,7 +68,7 @@ func reason(err error, host, verb, resource, namespace string) string {
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	}
-	return "reaching the API server at " + address(host) + ": " + networkText(err)
+	return unreachable + address(host) + ": " + networkText(err)
 }
 
 func forbidden(verb, resource, namespace string) string {
@@ -108,6 +108,26 @@ func address(host string) string {
 		return "the configured address"
 	}
 	return parsed.Host
+}
+
+// unreachable introduces what a server says nothing about, because it was not reached.
+const unreachable = "reaching the API server at "
+
+// Once drops errors that say no more than one before them: a server that cannot be reached is one fact, however much was asked of it.
+func Once(errs []error) []error {
+	told := map[string]bool{}
+	var kept []error
+	for _, err := range errs {
+		var request *Error
+		if errors.As(err, &request) && strings.HasPrefix(request.why, unreachable) {
+			if told[request.why] {
+				continue
+			}
+			told[request.why] = true
+		}
+		kept = append(kept, err)
+	}
+	return kept
 }
 
 // IsNotFound tells an object that does not exist from every other error. A kind that does not exist is not that.

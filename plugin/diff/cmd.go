@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/complete"
 	"github.com/ptah-run/ptah/plugin/options"
 )
@@ -27,7 +28,7 @@ compared by the files that they run.`,
   kubectl ptah diff OLD NEW -n app --jq '.statements[] | select(.change == "added") | .new.sql'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 || args[0] == "" || args[1] == "" {
-				return options.Usagef("want the names of two plans, got %d arguments; \"kubectl ptah prune\" lists them and deletes nothing", len(args))
+				return options.Usagef("want the names of two plans, got %s; \"kubectl ptah prune\" lists them and deletes nothing", spelling.Count(len(args), "argument"))
 			}
 			return nil
 		},

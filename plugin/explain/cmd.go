@@ -10,6 +10,7 @@ import (
 
 	"github.com/ptah-run/ptah/pkg/explain"
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/complete"
 	"github.com/ptah-run/ptah/plugin/options"
 )
@@ -30,7 +31,7 @@ Without a word: a table of all of them. Upper and lower case do not count. "Type
   kubectl ptah explain HistoryDirty -o json --jq '.items[].clears'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || (len(args) == 1 && args[0] == "") {
-				return options.Usagef("want one word, got %d arguments", len(args))
+				return options.Usagef("want one word, got %s", spelling.Count(len(args), "argument"))
 			}
 			return nil
 		},

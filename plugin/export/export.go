@@ -3,6 +3,7 @@ package export
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
@@ -49,6 +50,9 @@ func (o *exportOptions) complete(args []string) error {
 		return options.Usagef("want names of plans, --all or --unpinned, and one of these only")
 	case o.destination == "":
 		return options.Usagef("want -o DIR or -o FILE.tar")
+	case isFormat(o.destination):
+		return options.Usagef("-o %[1]s: here -o says where to write the bundle, and %[1]s is a format: give --format %[1]s for the answer, and -o ./%[1]s for a directory of that name",
+			o.destination)
 	case o.everywhere && len(args) > 0:
 		return options.Usagef("a name lives in one namespace: leave out -A or the names")
 	}
@@ -57,6 +61,12 @@ func (o *exportOptions) complete(args []string) error {
 		o.namespace, err = o.global.Namespace()
 	}
 	return err
+}
+
+// isFormat says whether a destination is what -o means with every other verb.
+func isFormat(destination string) bool {
+	word, _, _ := strings.Cut(destination, "=")
+	return slices.Contains(render.Formats(), render.FormatKind(word))
 }
 
 func (o *exportOptions) run(ctx context.Context) error {

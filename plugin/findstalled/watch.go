@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 )
 
 // follow looks again and again until it is interrupted. It shows rows that are new or say something else, and names what is over.
@@ -113,7 +114,7 @@ func (p *progress) one() {
 	p.count++
 	if p.count%progressEvery == 0 && p.o.global.Clock().Sub(p.start) > progressAfter {
 		p.shown = true
-		p.o.global.Say(fmt.Sprintf("\rlooked at %d resources ", p.count))
+		p.o.global.Say(fmt.Sprintf("\rlooked at %s ", spelling.Count(p.count, "resource")))
 	}
 }
 

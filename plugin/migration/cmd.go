@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/complete"
 	"github.com/ptah-run/ptah/plugin/options"
 )
@@ -25,7 +26,7 @@ the same.`,
   kubectl ptah migration ledger -n app --jq '.pending[].version'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return options.Usagef("want the name of one migration, got %d arguments", len(args))
+				return options.Usagef("want the name of one migration, got %s", spelling.Count(len(args), "argument"))
 			}
 			return nil
 		},

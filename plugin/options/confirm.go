@@ -5,12 +5,15 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/ptah-run/ptah/pkg/render"
 )
 
-// Confirm asks on stderr and reads one line. It returns nil when the line is the wanted word, and a refusal otherwise. The caller has
+// Confirm asks on stderr and reads one line. The question may be long and wrap; what to type, and the answer, have a line of their own. It returns nil when the line is the wanted word, and a refusal otherwise. The caller has
 // made sure that a person is there to answer.
 func (g *Global) Confirm(ctx context.Context, question, want string) error {
-	g.Say(fmt.Sprintf("%s Type %s: ", question, want))
+	g.Note(render.Plain, "%s", question)
+	g.Say(fmt.Sprintf("Type %s: ", want))
 	answers := make(chan string, 1)
 	go func() {
 		line, _ := bufio.NewReader(g.In).ReadString('\n')

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 )
 
 // SchemaName takes a schema as people write it: NAME, or KIND/NAME with the kind as kubectl spells it. Anything else is a usage error.
@@ -54,7 +55,7 @@ func Resource(arg string) (kind, name string, err error) {
 // OneName demands exactly one argument that is not empty.
 func OneName(_ *cobra.Command, args []string) error {
 	if len(args) != 1 || args[0] == "" {
-		return Usagef("want one name, got %d arguments", len(args))
+		return Usagef("want one name, got %s", spelling.Count(len(args), "argument"))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 )
 
 // repeat is how often a command that is at work says so again.
@@ -67,13 +68,6 @@ func (p *progress) tell(host string) {
 		p.silent = true
 		return
 	}
-	p.global.Note(render.Dim, "asking the API server at %s, %d %s so far ...", host, p.answers, plural(p.answers))
+	p.global.Note(render.Dim, "asking the API server at %s, %s so far ...", host, spelling.Count(p.answers, "answer"))
 	p.timer.Reset(repeat)
-}
-
-func plural(answers int) string {
-	if answers == 1 {
-		return "answer"
-	}
-	return "answers"
 }

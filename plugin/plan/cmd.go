@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/complete"
 	"github.com/ptah-run/ptah/plugin/options"
 )
@@ -63,7 +64,7 @@ plan of that name is stored.`,
 func (o *planOptions) args(_ *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 1:
-		return options.Usagef("want one schema, got %d arguments", len(args))
+		return options.Usagef("want one schema, got %s", spelling.Count(len(args), "argument"))
 	case len(args) == 1 && args[0] == "", len(args) == 0 && o.name == "":
 		return options.Usagef("want the name of a schema; \"kubectl ptah status\" lists them")
 	default:

@@ -8,6 +8,7 @@ import (
 
 	checks "github.com/ptah-run/ptah/pkg/preflight"
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/complete"
 	"github.com/ptah-run/ptah/plugin/options"
 )
@@ -36,7 +37,7 @@ pass, 4 when any fails, and 1 when none fails and something could not be seen.`,
   kubectl ptah preflight --for upgrade --jq '.results[] | select(.verdict == "fail") | .details[]'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return options.Usagef("want one resource, got %d arguments", len(args))
+				return options.Usagef("want one resource, got %s", spelling.Count(len(args), "argument"))
 			}
 			return nil
 		},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/pkg/artifact"
+	"github.com/ptah-run/ptah/pkg/frame"
 	checks "github.com/ptah-run/ptah/pkg/preflight"
 )
 
@@ -16,6 +17,9 @@ import (
 
 // patience bounds how long a registry may take: an answer that needs longer is no answer to "is it reachable from here".
 const patience = 15 * time.Second
+
+// anonymously is how the registry is asked without the Secret's credential.
+const anonymously = "anonymously"
 
 func readDocuments(ctx context.Context, r *checks.Resource, secrets map[string]checks.Known[corev1.Secret], ca, policy checks.Known[corev1.ConfigMap], ask bool) {
 	r.Secrets = map[string]checks.Known[checks.Secret]{}
@@ -39,7 +43,7 @@ func readDocuments(ctx context.Context, r *checks.Resource, secrets map[string]c
 			options.CAPEM = bundle
 		}
 	}
-	note := "anonymously"
+	note := anonymously
 	if auth := r.Source.RegistryAuthFrom; auth != nil {
 		secret := secrets[auth.Name]
 		r.Grant = grant(r.Source, secret, bundle, r.CA)
@@ -48,7 +52,7 @@ func readDocuments(ctx context.Context, r *checks.Resource, secrets map[string]c
 		}
 	}
 	if ask {
-		r.Artifact = resolve(ctx, r.Source.OCIRef, options, note)
+		r.Artifact = resolve(ctx, r.Source.OCIRef, options, note, r.Source.RegistryAuthFrom == nil || note != anonymously)
 	}
 }
 
@@ -113,12 +117,17 @@ func credential(auth v1alpha1.RegistryAuth, secret corev1.Secret) artifact.Crede
 	return artifact.Credential{Username: value(auth.UsernameKey, "username"), Password: value(auth.PasswordKey, "password")}
 }
 
-func resolve(ctx context.Context, reference string, options artifact.Options, how string) checks.Known[checks.Artifact] {
+// resolve asks the registry. Some registries hide what exists from whoever may not read it, so that "not found" is an answer only to a question
+// that was asked as the operation Pods will ask it.
+func resolve(ctx context.Context, reference string, options artifact.Options, how string, asked bool) checks.Known[checks.Artifact] {
 	client, err := artifact.New(options)
 	if err != nil {
 		return checks.Unseen[checks.Artifact](err.Error())
 	}
 	found, err := client.Resolve(ctx, reference)
+	if artifact.CodeOf(err) == frame.CodeArtifactNotFound && asked {
+		return checks.None[checks.Artifact]()
+	}
 	if err != nil {
 		return checks.Unseen[checks.Artifact](strings.TrimPrefix(err.Error(), "resolving "+reference+": ") + " (asked " + how + ")")
 	}

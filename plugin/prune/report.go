@@ -1,10 +1,9 @@
 package prune
 
 import (
-	"fmt"
-
 	"github.com/ptah-run/ptah/pkg/pin"
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/storedplan"
 )
 
@@ -53,9 +52,4 @@ func (r *report) spared() int {
 	return count
 }
 
-func plans(count int) string {
-	if count == 1 {
-		return "1 plan"
-	}
-	return fmt.Sprintf("%d plans", count)
-}
+func plans(count int) string { return spelling.Count(count, "plan") }

@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/complete"
 	"github.com/ptah-run/ptah/plugin/options"
 )
@@ -100,7 +101,7 @@ func (o *registryOptions) addFlags(cmd *cobra.Command) {
 func atLeast(count int, want string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) < count {
-			return options.Usagef("want at least %s, got %d arguments", want, len(args))
+			return options.Usagef("want at least %s, got %s", want, spelling.Count(len(args), "argument"))
 		}
 		return nil
 	}
@@ -109,7 +110,7 @@ func atLeast(count int, want string) cobra.PositionalArgs {
 func exactly(count int, want string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != count {
-			return options.Usagef("want %s, got %d arguments", want, len(args))
+			return options.Usagef("want %s, got %s", want, spelling.Count(len(args), "argument"))
 		}
 		return nil
 	}

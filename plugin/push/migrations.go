@@ -9,6 +9,7 @@ import (
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/pkg/artifact"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/options"
 )
 
@@ -46,7 +47,7 @@ func (o *migrationsOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.progress("publishing %d files of format %s to %s", len(captured.Files), captured.Format, o.tagged)
+	o.progress("publishing %s of format %s to %s", spelling.Count(len(captured.Files), "file"), captured.Format, o.tagged)
 	pinned, err := client.PushMigrations(ctx, o.tagged, captured, o.pushOptions())
 	if err != nil {
 		return err

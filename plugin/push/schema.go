@@ -12,6 +12,7 @@ import (
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/pkg/artifact"
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/options"
 	"github.com/ptah-run/ptah/plugin/push/devserver"
 )
@@ -95,7 +96,7 @@ func (o *schemaOptions) model(ctx context.Context, files []artifact.File) ([]byt
 		return nil, err
 	}
 	defer stop()
-	o.progress("loading %d %s", len(files), plural(len(files), "file"))
+	o.progress("loading %s", spelling.Count(len(files), "file"))
 	data, warning, err := load(ctx, devURL, files)
 	if warning != "" {
 		o.global.Note(render.Caution, "%s", warning)
@@ -128,11 +129,4 @@ func (o *schemaOptions) devDatabase(ctx context.Context) (string, func(), error)
 		return "", nil, err
 	}
 	return server.URL, server.Stop, nil
-}
-
-func plural(count int, word string) string {
-	if count == 1 {
-		return word
-	}
-	return word + "s"
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/cluster"
 	"github.com/ptah-run/ptah/plugin/complete"
 	"github.com/ptah-run/ptah/plugin/options"
@@ -31,7 +32,7 @@ is then 1; what could be read is shown all the same.`,
   kubectl ptah status -A --jq '.items[] | select(.waitingFor.party == "approver") | .name'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || (len(args) == 1 && args[0] == "") {
-				return options.Usagef("want one name, got %d arguments", len(args))
+				return options.Usagef("want one name, got %s", spelling.Count(len(args), "argument"))
 			}
 			return nil
 		},

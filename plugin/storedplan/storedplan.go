@@ -9,6 +9,7 @@ import (
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/pkg/plan"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/cluster"
 	"github.com/ptah-run/ptah/plugin/options"
 )
@@ -148,7 +149,7 @@ func agree(object *v1alpha1.PtahSchemaPlan, v *Verified) error {
 	case spec.Dialect != document.Dialect:
 		return fmt.Errorf("the object says dialect %q and its bytes say %q", spec.Dialect, document.Dialect)
 	case int(spec.StatementCount) != v.Statements:
-		return fmt.Errorf("the object says %d statements and its bytes hold %d", spec.StatementCount, v.Statements)
+		return fmt.Errorf("the object says %s and its bytes hold %d", spelling.Count(spec.StatementCount, "statement"), v.Statements)
 	case spec.Destructive != document.Destructive:
 		return fmt.Errorf("the object says destructive: %t and its bytes say %t", spec.Destructive, document.Destructive)
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/complete"
 	"github.com/ptah-run/ptah/plugin/options"
 )
@@ -32,7 +33,7 @@ The exit code is 1 when something could not be read; the bundle is written all t
   kubectl ptah support-bundle -A -o everything.tar.gz`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return options.Usagef("want one name, got %d arguments", len(args))
+				return options.Usagef("want one name, got %s", spelling.Count(len(args), "argument"))
 			}
 			return nil
 		},

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/complete"
 	"github.com/ptah-run/ptah/plugin/options"
 )
@@ -54,7 +55,7 @@ func build(global *options.Global, suspend bool, cmd *cobra.Command) *cobra.Comm
 	o := &suspendOptions{global: global, suspend: suspend}
 	cmd.Args = func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return options.Usagef("want one name, got %d arguments", len(args))
+			return options.Usagef("want one name, got %s", spelling.Count(len(args), "argument"))
 		}
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/complete"
 	"github.com/ptah-run/ptah/plugin/options"
 )
@@ -24,12 +25,12 @@ computed from the plan alone: its name is checked, and the digest of its files.
 
 A bundle proves itself: whoever can write it can write another. Keep the bundle's digest, which
 export and verify print, somewhere else and give it with --digest. Exit code 4 says that
-something is wrong, 1 that the bundle cannot be read.`,
+something is wrong, 1 that the bundle cannot be read, 3 that there is none.`,
 		Example: `  kubectl ptah verify backup.tar
   kubectl ptah verify plans/ --digest sha256:99a821c0f52b1eb6d643633d5f8e2f5f0f6ed4f6c4f2ab5c46dcf4f9c1f4ad21`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return options.Usagef("want one bundle, got %d arguments", len(args))
+				return options.Usagef("want one bundle, got %s", spelling.Count(len(args), "argument"))
 			}
 			return nil
 		},

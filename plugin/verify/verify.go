@@ -1,7 +1,9 @@
 package verify
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/ptah-run/ptah/pkg/bundle"
@@ -29,6 +31,9 @@ func (o *verifyOptions) complete(path string) error {
 // run asks no cluster.
 func (o *verifyOptions) run() error {
 	report, err := o.check()
+	if errors.Is(err, fs.ErrNotExist) {
+		return options.Nothingf("verifying %s: there is no such file or directory", o.path)
+	}
 	if err != nil {
 		return fmt.Errorf("verifying %s: %w", o.path, err)
 	}
