@@ -85,6 +85,7 @@ next steps go to stderr.
 	addTo(root, "look", preflight.New(global), supportbundle.New(global))
 	addTo(root, "act", approve.New(global), reject.New(global), clearunresolved.New(global), suspend.New(global), suspend.NewResume(global), export.New(global), verify.New(global), prune.New(global), push.New(global))
 	addTo(root, "other", version.New(global), completion.New(global))
+	fitHelp(root, global)
 	root.SetHelpCommandGroupID("other")
 	completeFlags(root, global)
 	return root
