@@ -27,6 +27,8 @@ type Approval struct {
 	DryRun      string     `json:"dryRun,omitempty"` // client or server
 	Approver    string     `json:"approver,omitempty"`
 	ApprovedAt  *time.Time `json:"approvedAt,omitempty"`
+	// Rejected says whether somebody decided against the plan before.
+	Rejected
 	// Object is the approval as it was sent (dry run by the client) or as the server has it.
 	Object *v1alpha1.PtahSchemaApproval `json:"object"`
 }

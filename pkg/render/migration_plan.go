@@ -23,6 +23,7 @@ type MigrationPlan struct {
 	StoredAt             time.Time `json:"storedAt"`
 	// Unresolved: the migration carries a run nobody accounted for, and this is the plan that it was carrying out.
 	Unresolved bool `json:"unresolved"`
+	Rejected
 	// Migrations in the order in which they run.
 	Migrations []PlannedMigration `json:"migrations"`
 
@@ -84,6 +85,7 @@ func (p *MigrationPlan) Draw(c *Canvas) {
 	f.line("Database", f.identifier(p.TargetIdentityDigest, 0))
 	f.line("Starts from", fmt.Sprintf("version %d", p.CurrentVersion))
 	f.line("Stored", Stamp(p.StoredAt, p.now))
+	f.line("Rejected", p.labelled(c, p.now)...)
 	f.line("Statements", "in the artifact: a migration plan stores no SQL")
 	if p.Unresolved {
 		f.line("Unaccounted", c.mark(Bad)+" a run nobody accounted for carried out this plan (status.unresolvedRun)")

@@ -41,6 +41,7 @@ type Plan struct {
 	WaitingFor    Waiting       `json:"waitingFor"`
 	Hazards       []Hazard      `json:"hazards"`
 	Document      plan.Document `json:"document"`
+	Rejected
 
 	now    time.Time
 	stored []byte
@@ -137,6 +138,7 @@ func (p *Plan) drawHead(c *Canvas) {
 	f.pairs([2]string{"Dialect", p.Dialect}, [2]string{"Statements", fmt.Sprint(p.Statements)}, [2]string{"Destructive", p.destructive(c)})
 	f.pairs([2]string{"Stored", Stamp(p.StoredAt, p.now)}, [2]string{"Applied", p.applied()})
 	f.line("Waiting for", p.waitingText(c))
+	f.line("Rejected", p.labelled(c, p.now)...)
 	f.line("Hazards", p.hazardLines(c)...)
 }
 

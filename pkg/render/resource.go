@@ -98,6 +98,7 @@ type PlanInfo struct {
 	Approval    *Decision  `json:"approval,omitempty"`
 	// FromLastReading says that a newer reading is under way, which may make another plan.
 	FromLastReading bool `json:"fromLastReading,omitempty"`
+	Rejected
 }
 
 // Decision is who approved a plan, and when.

@@ -225,7 +225,7 @@ func planLines(c *Canvas, p *PlanInfo, now time.Time) []string {
 	if a := p.Approval; a != nil {
 		lines = append(lines, fmt.Sprintf("approved by %s %s", Printable(a.Approver), Stamp(a.ApprovedAt, now)))
 	}
-	return lines
+	return append(lines, p.lines(c, now)...)
 }
 
 func runText(r *Run, now time.Time) string {

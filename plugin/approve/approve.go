@@ -11,6 +11,7 @@ import (
 	"github.com/ptah-run/ptah/pkg/waiting"
 	"github.com/ptah-run/ptah/plugin/cluster"
 	"github.com/ptah-run/ptah/plugin/options"
+	"github.com/ptah-run/ptah/plugin/rejections"
 	"github.com/ptah-run/ptah/plugin/storedplan"
 )
 
@@ -21,13 +22,15 @@ const (
 	dryRunServer = "server"
 )
 
-// client is what the verb needs from the cluster: get on schemas, plans, ConfigMaps and approvals, create on approvals.
+// client is what the verb needs from the cluster: get on schemas, plans, ConfigMaps and approvals, create on approvals; list on Events for
+// who rejected the plan.
 type client interface {
 	storedplan.Reader
 	Schema(ctx context.Context, namespace, name string) (*v1alpha1.PtahSchema, error)
 	SchemaPlan(ctx context.Context, namespace, name string) (*v1alpha1.PtahSchemaPlan, error)
 	SchemaApproval(ctx context.Context, namespace, name string) (*v1alpha1.PtahSchemaApproval, error)
 	CreateSchemaApproval(ctx context.Context, approval *v1alpha1.PtahSchemaApproval, dryRun bool) (*v1alpha1.PtahSchemaApproval, error)
+	rejections.Reader
 }
 
 type approveOptions struct {
@@ -37,6 +40,7 @@ type approveOptions struct {
 	yes                       bool
 
 	namespace, schema string
+	rejected          render.Rejected // what is known about a decision against the plan
 }
 
 var fingerprintPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
@@ -104,7 +108,10 @@ func (o *approveOptions) approve(ctx context.Context, c client) error {
 	if err != nil {
 		return err
 	}
-	if err := o.global.Show(storedplan.View(schema, verified, o.global.Clock())); err != nil {
+	view := storedplan.View(schema, verified, o.global.Clock())
+	view.Rejected = rejections.Of(ctx, c, o.namespace, storedplan.Rejectable(schema, object))
+	o.rejected = view.Rejected
+	if err := o.global.Show(view); err != nil {
 		return err
 	}
 	if err := o.ask(ctx, schema, object); err != nil {
@@ -164,6 +171,9 @@ func waitsFor(schema *v1alpha1.PtahSchema) string {
 // ask wants a person's word, or --yes. A dry run changes nothing and does not ask.
 func (o *approveOptions) ask(ctx context.Context, schema *v1alpha1.PtahSchema, object *v1alpha1.PtahSchemaPlan) error {
 	o.global.Say("\n")
+	if text := o.rejected.Text(o.global.Clock()); text != "" {
+		o.global.Note(render.Caution, "this plan was %s", text)
+	}
 	if o.yes || o.dryRun != dryRunNone {
 		return nil
 	}
@@ -191,7 +201,7 @@ func (o *approveOptions) unmoved(ctx context.Context, c client, shown *v1alpha1.
 
 func (o *approveOptions) write(ctx context.Context, c client, wanted *v1alpha1.PtahSchemaApproval) error {
 	if o.dryRun == dryRunClient {
-		return o.output.Print(render.NewApproval(wanted, render.ApprovalDryRun, dryRunClient))
+		return o.print(wanted, render.ApprovalDryRun, dryRunClient)
 	}
 	stored, err := c.CreateSchemaApproval(ctx, wanted, o.dryRun == dryRunServer)
 	switch {
@@ -202,13 +212,19 @@ func (o *approveOptions) write(ctx context.Context, c client, wanted *v1alpha1.P
 	case err != nil:
 		return err
 	case o.dryRun == dryRunServer:
-		return o.output.Print(render.NewApproval(stored, render.ApprovalDryRun, dryRunServer))
+		return o.print(stored, render.ApprovalDryRun, dryRunServer)
 	}
-	if err := o.output.Print(render.NewApproval(stored, render.ApprovalCreated, "")); err != nil {
+	if err := o.print(stored, render.ApprovalCreated, ""); err != nil {
 		return err
 	}
 	o.global.Next("kubectl ptah status %s -n %s", o.schema, o.namespace)
 	return nil
+}
+
+func (o *approveOptions) print(object *v1alpha1.PtahSchemaApproval, result, dryRun string) error {
+	view := render.NewApproval(object, result, dryRun)
+	view.Rejected = o.rejected
+	return o.output.Print(view)
 }
 
 // lostRace is two people, or a person twice, approving the same plan at the same moment: one approval is enough.

@@ -15,6 +15,8 @@ type Query struct {
 	Namespace string
 	// Selector over labels; "" selects everything.
 	Selector string
+	// Fields is a selector over fields, of the kinds that Kubernetes itself has; "" selects everything.
+	Fields string
 	// PageSize of one request; 0 is the package's PageSize.
 	PageSize int64
 	// Limit stops after so many objects; 0 reads all.

@@ -125,6 +125,9 @@ func EachObject[T any](ctx context.Context, c *Client, kind Kind, query Query, v
 		if query.Selector != "" {
 			parameters.Set("labelSelector", query.Selector)
 		}
+		if query.Fields != "" {
+			parameters.Set("fieldSelector", query.Fields)
+		}
 		request := c.ptah.Get().AbsPath(kind.path(query.Namespace, "")...)
 		for name := range parameters {
 			request = request.Param(name, parameters.Get(name))

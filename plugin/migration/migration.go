@@ -9,14 +9,17 @@ import (
 	"github.com/ptah-run/ptah/pkg/render"
 	"github.com/ptah-run/ptah/plugin/cluster"
 	"github.com/ptah-run/ptah/plugin/options"
+	"github.com/ptah-run/ptah/plugin/rejections"
 	"github.com/ptah-run/ptah/plugin/storedplan"
 )
 
-// reader is what the verb needs from the cluster: get on migrations and their plans, list on their approvals.
+// reader is what the verb needs from the cluster: get on migrations and their plans, list on their approvals; list on Events for who
+// rejected the plan.
 type reader interface {
 	Migration(ctx context.Context, namespace, name string) (*v1alpha1.PtahMigration, error)
 	MigrationPlan(ctx context.Context, namespace, name string) (*v1alpha1.PtahMigrationPlan, error)
 	EachMigrationApproval(ctx context.Context, query cluster.Query, visit func(*v1alpha1.PtahMigrationApproval) error) error
+	rejections.Reader
 }
 
 type migrationOptions struct {
@@ -63,6 +66,7 @@ func (o *migrationOptions) show(ctx context.Context, c reader) error {
 	}
 	miss(cluster.MigrationPlans, o.plan(ctx, c, m, view))
 	miss(cluster.MigrationReviews, o.approvals(ctx, c, m, view))
+	rejections.Mark(ctx, c, o.namespace, &view.Resource)
 	if err := o.output.Print(view); err != nil {
 		return err
 	}

@@ -6,8 +6,10 @@ import (
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/timeline"
 	"github.com/ptah-run/ptah/plugin/cluster"
 	"github.com/ptah-run/ptah/plugin/options"
+	"github.com/ptah-run/ptah/plugin/rejections"
 	"github.com/ptah-run/ptah/plugin/storedplan"
 )
 
@@ -15,6 +17,7 @@ import (
 type migrationReader interface {
 	Migration(ctx context.Context, namespace, name string) (*v1alpha1.PtahMigration, error)
 	MigrationPlan(ctx context.Context, namespace, name string) (*v1alpha1.PtahMigrationPlan, error)
+	rejections.Reader
 }
 
 // migrationPlan shows a stored plan of a migration. The migration may be gone; the plan is evidence all the same.
@@ -42,5 +45,11 @@ func (o *planOptions) migrationPlan(ctx context.Context, client migrationReader)
 	case err != nil:
 		return err
 	}
-	return o.output.Print(render.NewMigrationPlan(migration, object, o.global.Clock()))
+	view := render.NewMigrationPlan(migration, object, o.global.Clock())
+	if view.Role == render.RoleCurrent {
+		view.Rejected = rejections.Of(ctx, client, o.namespace, timeline.Plan{
+			Resource: owner.UID, Name: object.Name, Fingerprint: object.Spec.Fingerprint, StoredAt: object.CreationTimestamp.UTC(),
+		})
+	}
+	return o.output.Print(view)
 }

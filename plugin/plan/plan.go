@@ -10,15 +10,18 @@ import (
 	"github.com/ptah-run/ptah/pkg/waiting"
 	"github.com/ptah-run/ptah/plugin/cluster"
 	"github.com/ptah-run/ptah/plugin/options"
+	"github.com/ptah-run/ptah/plugin/rejections"
 	"github.com/ptah-run/ptah/plugin/storedplan"
 )
 
 // reader is what the verb needs from the cluster: get on schemas, plans and ConfigMaps, and list on plans for records without a reference.
+// List on Events tells who rejected the plan.
 type reader interface {
 	storedplan.Reader
 	Schema(ctx context.Context, namespace, name string) (*v1alpha1.PtahSchema, error)
 	SchemaPlan(ctx context.Context, namespace, name string) (*v1alpha1.PtahSchemaPlan, error)
 	EachSchemaPlan(ctx context.Context, query cluster.Query, visit func(*v1alpha1.PtahSchemaPlan) error) error
+	rejections.Reader
 }
 
 type planOptions struct {
@@ -73,6 +76,9 @@ func (o *planOptions) run(ctx context.Context) error {
 	view := storedplan.View(found.schema, verified, o.global.Clock())
 	if o.applied {
 		view.Role = render.RoleApplied
+	}
+	if view.Role == render.RoleCurrent && o.format.Kind != render.SQL && o.format.Kind != render.JSON {
+		view.Rejected = rejections.Of(ctx, client, o.namespace, storedplan.Rejectable(found.schema, found.object))
 	}
 	if err := o.output.Print(view); err != nil {
 		return err

@@ -14,14 +14,16 @@ import (
 	"github.com/ptah-run/ptah/pkg/waiting"
 	"github.com/ptah-run/ptah/plugin/cluster"
 	"github.com/ptah-run/ptah/plugin/options"
+	"github.com/ptah-run/ptah/plugin/rejections"
 )
 
-// reader is what the verb needs from the cluster: get and list on schemas and migrations.
+// reader is what the verb needs from the cluster: get and list on schemas and migrations; list on Events for who rejected a plan.
 type reader interface {
 	Schema(ctx context.Context, namespace, name string) (*v1alpha1.PtahSchema, error)
 	Migration(ctx context.Context, namespace, name string) (*v1alpha1.PtahMigration, error)
 	EachSchema(ctx context.Context, query cluster.Query, visit func(*v1alpha1.PtahSchema) error) error
 	EachMigration(ctx context.Context, query cluster.Query, visit func(*v1alpha1.PtahMigration) error) error
+	rejections.Reader
 }
 
 type statusOptions struct {
@@ -94,6 +96,7 @@ func (o *statusOptions) list(ctx context.Context, client reader) error {
 	if err != nil {
 		return err
 	}
+	rejections.Mark(ctx, client, o.namespace, found.items...)
 	view := render.NewStatusList(found.items, found.unseen, o.global.Clock(), o.all)
 	if err := o.output.Print(view); err != nil {
 		return err
@@ -172,6 +175,7 @@ func (o *statusOptions) one(ctx context.Context, client reader) error {
 	if len(items) == 0 {
 		return err
 	}
+	rejections.Mark(ctx, client, o.namespace, items...)
 	now := o.global.Clock()
 	var view render.View = render.NewStatus(items[0], now)
 	if len(items) > 1 {
@@ -232,6 +236,9 @@ func (o *statusOptions) warn(items []*render.Resource) {
 	}
 	now := o.global.Clock()
 	for _, item := range items {
+		if item.Plan != nil && item.Plan.Rejection != nil {
+			o.global.Note(render.Caution, "%s/%s: its plan was %s", item.Namespace, item.Name, item.Plan.Text(now))
+		}
 		if run := item.UnresolvedRun; run != nil {
 			o.global.Note(render.Caution, "%s/%s carries a run nobody accounted for since %s: kubectl ptah status migration/%s -n %s",
 				item.Namespace, item.Name, render.Stamp(run.RecordedAt, now), item.Name, item.Namespace)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/timeline"
 	"github.com/ptah-run/ptah/pkg/waiting"
 )
 
@@ -31,4 +32,13 @@ func View(schema *v1alpha1.PtahSchema, verified *Verified, now time.Time) *rende
 		view.WaitingFor = render.NewWaiting(waiting.Schema(schema))
 	}
 	return view.WithBytes(verified.Bytes, now)
+}
+
+// Rejectable is a schema's current plan as a rejection of it names it.
+func Rejectable(schema *v1alpha1.PtahSchema, object *v1alpha1.PtahSchemaPlan) timeline.Plan {
+	p := timeline.Plan{Resource: schema.UID, Name: object.Name, Fingerprint: object.Spec.Fingerprint, StoredAt: object.CreationTimestamp.UTC()}
+	if record := schema.Status.Plan; record != nil && record.Approval != nil {
+		p.ApprovedAt = record.Approval.ApprovedAt.UTC()
+	}
+	return p
 }

@@ -1,0 +1,64 @@
+package timeline
+
+import (
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
+)
+
+// Rejection is a decision against a plan, as the Event says that keeps it. Whoever may create Events can write one: it informs and decides nothing.
+type Rejection struct {
+	By     string
+	At     time.Time
+	Reason string
+}
+
+// Plan is the plan that a rejection has to be about.
+type Plan struct {
+	// Resource is the UID of the schema or migration.
+	Resource types.UID
+	// Name, and Fingerprint where it is known.
+	Name, Fingerprint string
+	// StoredAt is when the plan object was made, and ApprovedAt when an approval of it was accepted; zero where it is not known. The same content
+	// gives the same name again: what is older than the object is about another one, and an approval after a rejection overrules it.
+	StoredAt, ApprovedAt time.Time
+}
+
+// Rejected finds the last rejection of a plan that still stands; nil without one.
+func Rejected(events []corev1.Event, plan Plan) *Rejection {
+	var last *Rejection
+	for i := range events {
+		event := &events[i]
+		if event.Reason != string(v1alpha1.EventPlanRejected) || event.InvolvedObject.UID != plan.Resource {
+			continue
+		}
+		by, reason, ok := plan.rejection(event.Message)
+		at := entryOf(event).Last
+		switch {
+		case !ok, at.Before(plan.StoredAt), plan.ApprovedAt.After(at), last != nil && last.At.After(at):
+		default:
+			last = &Rejection{By: by, At: at, Reason: reason}
+		}
+	}
+	return last
+}
+
+// rejection reads "WHO rejected plan NAME (FINGERPRINT): WHY. Approvals withdrawn: NAMES.", which may be cut at its end.
+func (p Plan) rejection(message string) (by, reason string, ok bool) {
+	by, rest, ok := strings.Cut(message, " rejected plan "+p.Name+" (")
+	if !ok {
+		return "", "", false
+	}
+	fingerprint, reason, ok := strings.Cut(rest, "): ")
+	if !ok || (p.Fingerprint != "" && fingerprint != p.Fingerprint) {
+		return "", "", false
+	}
+	if end := strings.LastIndex(reason, ". Approvals withdrawn: "); end >= 0 {
+		reason = reason[:end]
+	}
+	return by, reason, true
+}
