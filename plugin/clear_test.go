@@ -62,16 +62,12 @@ func TestClearUnresolvedRefusesWhatChangedMeanwhile(t *testing.T) {
 				_, present, _ := unstructured.NestedMap(object.Object, "status", "unresolvedRun")
 				assert.True(t, present)
 			}
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			for key := range s.objects {
-				assert.NotContains(t, key, "events/")
-			}
+			assert.Equal(t, []string{"UnresolvedRunClearRequested"}, reasons(s), "it was asked for, and not done")
 		})
 	}
 }
 
-// One write, then one Event that says who, when, what and why.
+// One Event that says who, when, what and why, then one write, then an Event that says the same of what was done.
 func TestClearUnresolvedKeepsWhoWhenAndWhy(t *testing.T) {
 	s := unresolvedStub(t)
 	got := clearing(t, s)
@@ -89,13 +85,8 @@ func TestClearUnresolvedKeepsWhoWhenAndWhy(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 1, writes)
-	var event *unstructured.Unstructured
-	for key, candidate := range s.objects {
-		if len(key) > 7 && key[:7] == "events/" {
-			event = candidate
-		}
-	}
-	require.NotNil(t, event)
+	assert.Equal(t, []string{"UnresolvedRunClearRequested", "UnresolvedRunCleared"}, reasons(s))
+	event := eventsOf(s)[1]
 	message, _, _ := unstructured.NestedString(event.Object, "message")
 	for _, part := range []string{"alice cleared", "repaired", sum("operation"), "ptah-mapply-ledger-1f0c1f0c1f0c1f0c", "ptah-mplan-", sum("ledger database"), "Partial"} {
 		assert.Contains(t, message, part)
@@ -104,16 +95,6 @@ func TestClearUnresolvedKeepsWhoWhenAndWhy(t *testing.T) {
 	assert.Equal(t, string(object.GetUID()), about)
 	at, _, _ := unstructured.NestedString(event.Object, "lastTimestamp")
 	assert.Equal(t, "2026-11-29T05:04:00Z", at)
-}
-
-// The Event is refused only after the record was cleared: everything that it would have kept is said, and the exit code is not 0.
-func TestClearUnresolvedSaysWhatAnEventWouldHaveKept(t *testing.T) {
-	s := unresolvedStub(t)
-	s.refuseStored = true
-	got := clearing(t, s)
-	assert.Equal(t, options.Failed, got.code)
-	assert.Contains(t, got.stdout, "cleared by alice")
-	assert.Contains(t, got.stderr, "the Event was not written; keep this: alice cleared the record of a run nobody accounted for: repaired.")
 }
 
 // The spec was pointed at another database since the run: the Lease of the database that its plan was bound to still says that it could be
@@ -134,24 +115,14 @@ func TestClearUnresolvedAsksTheLeaseOfTheRun(t *testing.T) {
 	assert.Contains(t, got.stderr, "the database Lease is still held by this run")
 }
 
-// The server takes the write and the answer is lost, or a person interrupts: the Event is written all the same.
+// The server takes the write and the answer is lost, or a person interrupts: the second Event is written all the same.
 func TestClearUnresolvedLosesNoTrace(t *testing.T) {
-	events := func(s *stub) (found []string) {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		for key := range s.objects {
-			if strings.HasPrefix(key, "events/") {
-				found = append(found, key)
-			}
-		}
-		return found
-	}
 	t.Run("the answer is lost", func(t *testing.T) {
 		s := unresolvedStub(t)
 		s.afterPatch = func() { panic(http.ErrAbortHandler) }
 		got := clearing(t, s)
 		assert.Equal(t, options.Done, got.code, got.stderr)
-		assert.Len(t, events(s), 1)
+		assert.Len(t, reasons(s), 2)
 	})
 	t.Run("interrupted", func(t *testing.T) {
 		s := unresolvedStub(t)
@@ -164,6 +135,6 @@ func TestClearUnresolvedLosesNoTrace(t *testing.T) {
 		plugin.Run(ctx, global, "kubectl-ptah", []string{
 			"clear-unresolved", "ledger", "--reason", "repaired", "--yes-i-established-what-ran", sum("operation"), "--wait", "0s", "--kubeconfig", kubeconfig,
 		})
-		assert.Len(t, events(s), 1, errOut.String())
+		assert.Len(t, reasons(s), 2, errOut.String())
 	})
 }

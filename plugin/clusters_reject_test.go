@@ -26,6 +26,22 @@ func init() {
 		orders.Status.Conditions = []metav1.Condition{condition(v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonApplyPending, "")}
 		return objects
 	}
+	clusters["migration-always"] = func() []runtime.Object {
+		objects := append(migrationWaitingCluster(), migrationApprovals()...) // as the last pass left it, before the policy was changed
+		objects[0].(*v1alpha1.PtahMigration).Spec.Policy.Apply = v1alpha1.ApplyAlways
+		return objects
+	}
+	clusters["waiting-always"] = func() []runtime.Object {
+		objects := waitingCluster()
+		objects[0].(*v1alpha1.PtahSchema).Spec.Policy.Apply = v1alpha1.ApplyAlways
+		return objects
+	}
+	clusters["destructive-always"] = func() []runtime.Object {
+		objects := destructiveCluster()
+		orders := objects[0].(*v1alpha1.PtahSchema)
+		orders.Spec.Policy.Apply, orders.Spec.Policy.AllowDestructive = v1alpha1.ApplyAlways, true
+		return objects
+	}
 	clusters["spent-failed"] = func() []runtime.Object {
 		objects := spentCluster()
 		orders := objects[0].(*v1alpha1.PtahSchema)

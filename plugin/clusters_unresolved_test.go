@@ -27,6 +27,13 @@ func init() {
 		"unresolved-ahead":     (*unaccountedFor).ahead,
 		"unresolved-adopted":   (*unaccountedFor).adopted,
 		"unresolved-nameless":  (*unaccountedFor).nameless,
+		"unresolved-found":     (*unaccountedFor).found,
+		"unresolved-traceless": (*unaccountedFor).traceless,
+		"unresolved-leaseless": (*unaccountedFor).leaseless,
+		"unresolved-planless":  (*unaccountedFor).planless,
+		"unresolved-moved":     (*unaccountedFor).moved,
+		"unresolved-uncounted": (*unaccountedFor).claimedTwice,
+		"unresolved-settled":   (*unaccountedFor).stillSaysContested,
 		"unresolved-claimed":   (*unaccountedFor).claimed,
 		"unresolved-suspended": (*unaccountedFor).suspended,
 		"unresolved-cleared":   (*unaccountedFor).cleared,
@@ -46,7 +53,8 @@ func init() {
 		return u.objects()
 	}
 	grants = append(grants,
-		rbac.PolicyRule{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"get"}},
+		rbac.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"list"}},
+		rbac.PolicyRule{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"get", "list"}},
 		rbac.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}},
 		rbac.PolicyRule{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "list"}},
 		rbac.PolicyRule{APIGroups: []string{v1alpha1.GroupName}, Resources: []string{"ptahmigrations/status"}, Verbs: []string{"patch"}},
@@ -61,6 +69,7 @@ type unaccountedFor struct {
 	lease     *coordination.Lease
 	job       *batchv1.Job
 	pods      []*corev1.Pod
+	other     *v1alpha1.PtahSchema // claims a database
 }
 
 // newUnaccounted is the plain case: the Job is gone, the Lease was released, and nothing brings the record back.
@@ -72,7 +81,8 @@ func newUnaccounted() *unaccountedFor {
 	run.PlanRef = &v1alpha1.ObjectRef{Name: plan.Name, UID: plan.UID}
 	run.JobUID, run.TargetIdentityDigest = uid(78), sum("ledger database")
 	ledger.Status.History.PendingCount = 2
-	name, err := realm.LeaseName(realm.Digest("postgres", ledger.Spec.Target.CoordinationKey))
+	plan.Spec.CoordinationDigest = realm.Digest("postgres", ledger.Spec.Target.CoordinationKey)
+	name, err := realm.LeaseName(plan.Spec.CoordinationDigest)
 	must(err)
 	lease := newLease(name, 702, "", 2*time.Hour)
 	lease.Spec.HolderIdentity, lease.Spec.RenewTime, lease.Spec.AcquireTime = nil, nil, nil
@@ -92,6 +102,9 @@ func (u *unaccountedFor) objects() []runtime.Object {
 	}
 	for _, pod := range u.pods {
 		objects = append(objects, pod)
+	}
+	if u.other != nil {
+		objects = append(objects, u.other)
 	}
 	return append(objects, u.migration) // last, so that who watches it sees the rest
 }
@@ -148,6 +161,18 @@ func (u *unaccountedFor) dirty() {
 }
 
 func (u *unaccountedFor) contested() {
+	u.claimedTwice()
+	u.stillSaysContested()
+}
+
+// claimedTwice is a claim that no pass has seen yet.
+func (u *unaccountedFor) claimedTwice() {
+	u.other = newSchema("shop", "ledger", 55)
+	u.other.Spec.Target.CoordinationKey = u.migration.Spec.Target.CoordinationKey
+}
+
+// stillSaysContested is a condition from the last pass.
+func (u *unaccountedFor) stillSaysContested() {
 	u.block(v1alpha1.ReasonRealmConflict, "2 resources claim this database and 1 of them has not declared spec.target.sharedRealm: true")
 }
 
@@ -174,7 +199,33 @@ func (u *unaccountedFor) adopted() {
 func (u *unaccountedFor) nameless() {
 	run := u.run()
 	run.Outcome, run.JobName, run.JobUID = v1alpha1.RunUnknown, "", ""
-	u.lease = nil
+}
+
+// found is a create that was never confirmed, and went through.
+func (u *unaccountedFor) found() {
+	u.runningJob()
+	u.job.Annotations = map[string]string{v1alpha1.OperationIDAnnotation: u.run().OperationID}
+	u.nameless()
+}
+
+// traceless is an adopted record of which not even a Job is known.
+func (u *unaccountedFor) traceless() {
+	u.adopted()
+	u.run().JobName, u.run().JobUID = "", ""
+}
+
+// leaseless is a Lease that somebody deleted.
+func (u *unaccountedFor) leaseless() { u.lease = nil }
+
+// planless is a run whose plan is gone: which database it was in is not known.
+func (u *unaccountedFor) planless() { u.plan = nil }
+
+// moved is a run whose plan is gone and whose spec names another database since; the Lease of its own says that it goes on.
+func (u *unaccountedFor) moved() {
+	u.plan = nil
+	u.lease.Spec.HolderIdentity = ptr.To(u.run().OperationID)
+	u.lease.Spec.RenewTime = ptr.To(metav1.NewMicroTime(now.Add(-time.Minute)))
+	u.migration.Spec.Target.CoordinationKey = "another"
 }
 
 func (u *unaccountedFor) claimed() {

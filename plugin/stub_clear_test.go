@@ -31,7 +31,7 @@ func (s *stub) event(w http.ResponseWriter, r *http.Request, namespace string) {
 		status(w, http.StatusConflict, metav1.StatusReasonAlreadyExists, "already exists", "events", event.GetName())
 		return
 	}
-	if s.refuseStored && r.URL.Query().Get("dryRun") == "" {
+	if reason, _, _ := unstructured.NestedString(object, "reason"); s.refuseEvent == reason && r.URL.Query().Get("dryRun") == "" {
 		status(w, http.StatusForbidden, metav1.StatusReasonForbidden, "no more Events", "events", event.GetName())
 		return
 	}

@@ -47,8 +47,8 @@ type stub struct {
 	beforePatch func()
 	// afterPatch comes between a change and its answer.
 	afterPatch func()
-	// refuseStored forbids Events, except under a dry run.
-	refuseStored bool
+	// refuseEvent forbids Events of a reason, except under a dry run.
+	refuseEvent string
 	// beforeDelete changes the world between a last look and the deletion.
 	beforeDelete func(resource, name string)
 	// dying refuses a deletion, and every one after it.

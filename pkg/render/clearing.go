@@ -26,6 +26,8 @@ type Clearing struct {
 	Writing   WritingState `json:"writing"`
 	// ComesBack lists the standing refusals that would write the record again.
 	ComesBack []RefusalText `json:"comesBack"`
+	// Uncounted says why it could not be told who else claims the database, which would bring the record back too.
+	Uncounted string `json:"uncounted,omitempty"`
 	// Refusals are all that stand against clearing; none means that it may be cleared.
 	Refusals []RefusalText `json:"refusals"`
 	Notes    []string      `json:"notes"`
@@ -36,7 +38,9 @@ type Clearing struct {
 	DryRun string `json:"dryRun,omitempty"` // client or server
 	Who    string `json:"who,omitempty"`
 	Reason string `json:"reason,omitempty"`
-	Event  string `json:"event,omitempty"` // that keeps who, when and why
+	// RequestEvent was stored before the write and keeps who, when and why; Event was stored after it and confirms it.
+	RequestEvent string `json:"requestEvent,omitempty"`
+	Event        string `json:"event,omitempty"`
 	// NextPass is what the operator's next pass showed: Pending, Stayed, Returned, Blocked or Replaced.
 	NextPass string   `json:"nextPass,omitempty"`
 	Comeback []string `json:"comeback,omitempty"`
@@ -48,15 +52,17 @@ type Clearing struct {
 
 // RecordedRun is what the record says.
 type RecordedRun struct {
-	Outcome              string       `json:"outcome"`
-	RecordedAt           time.Time    `json:"recordedAt"`
-	Adopted              bool         `json:"adopted"`
-	OperationID          string       `json:"operationID,omitempty"`
-	Plan                 RecordedPlan `json:"plan"`
-	JobName              string       `json:"jobName,omitempty"`
-	JobUID               string       `json:"jobUID,omitempty"`
-	Job                  string       `json:"job"` // Present, Gone or Unknown
-	TargetIdentityDigest string       `json:"targetIdentityDigest,omitempty"`
+	Outcome     string       `json:"outcome"`
+	RecordedAt  time.Time    `json:"recordedAt"`
+	Adopted     bool         `json:"adopted"`
+	OperationID string       `json:"operationID,omitempty"`
+	Plan        RecordedPlan `json:"plan"`
+	JobName     string       `json:"jobName,omitempty"`
+	JobUID      string       `json:"jobUID,omitempty"`
+	// JobFound is a Job that carries the operation, where the record names none.
+	JobFound             string `json:"jobFound,omitempty"`
+	Job                  string `json:"job"` // Present, Gone or Unknown
+	TargetIdentityDigest string `json:"targetIdentityDigest,omitempty"`
 	// CannotSay lists what the record leaves open.
 	CannotSay []string `json:"cannotSay"`
 }
@@ -99,11 +105,11 @@ func NewClearing(in runs.Input, v runs.Verdict, plan RecordedPlan, now time.Time
 		Meta: Meta{APIVersion: APIVersion, Kind: "UnresolvedRunClearing"}, Namespace: m.Namespace, Name: m.Name, UID: string(m.UID),
 		Run: RecordedRun{
 			Outcome: string(run.Outcome), RecordedAt: run.RecordedAt.UTC(), Adopted: runs.Adopted(run), OperationID: run.OperationID,
-			Plan: plan, JobName: run.JobName, JobUID: string(run.JobUID), Job: string(in.Job.Presence),
+			Plan: plan, JobName: run.JobName, JobUID: string(run.JobUID), JobFound: in.Job.Name, Job: string(in.Job.Presence),
 			TargetIdentityDigest: run.TargetIdentityDigest, CannotSay: append([]string{}, runs.CannotSay(run)...),
 		},
 		Writing:   WritingState{Answer: string(v.Writing.Answer), Why: append([]string{}, v.Writing.Why...)},
-		ComesBack: refusalTexts(v.Rebuilt), Refusals: refusalTexts(v.Refusals), Notes: append([]string{}, v.Notes...),
+		ComesBack: refusalTexts(v.Rebuilt), Uncounted: v.Uncounted, Refusals: refusalTexts(v.Refusals), Notes: append([]string{}, v.Notes...),
 		Confirm: ConfirmToken{token.Kind, token.Value}, Removes: []string{"status.unresolvedRun", "status.conditions[Blocked]"}, now: now,
 	}
 }
@@ -140,16 +146,22 @@ func (v *Clearing) Draw(c *Canvas) {
 	f.line("Database", orText(r.TargetIdentityDigest, "not recorded"))
 	f.line("Cannot say", r.CannotSay...)
 	f.line("Still writing?", writingText(c, v.Writing))
-	if len(v.ComesBack) == 0 {
-		f.line("Comes back?", c.mark(Good)+" no: nothing that stands would write the record again")
-	} else {
-		lines := make([]string, 0, len(v.ComesBack))
-		for _, refusal := range v.ComesBack {
-			lines = append(lines, c.mark(Bad)+" yes: "+Printable(refusal.Text))
-		}
-		f.line("Comes back?", lines...)
-	}
+	f.line("Comes back?", v.comesBack(c)...)
 	f.line("Note", v.Notes...)
+}
+
+func (v *Clearing) comesBack(c *Canvas) []string {
+	lines := make([]string, 0, len(v.ComesBack)+1)
+	for _, refusal := range v.ComesBack {
+		lines = append(lines, c.mark(Bad)+" yes: "+Printable(refusal.Text))
+	}
+	switch {
+	case v.Uncounted != "":
+		return append(lines, c.mark(Caution)+" could not be told: who else claims this database: "+Printable(v.Uncounted))
+	case len(lines) == 0:
+		return []string{c.mark(Good) + " no: nothing that stands would write the record again"}
+	}
+	return lines
 }
 
 func (r *RecordedRun) planText() string {
@@ -167,8 +179,12 @@ func (r *RecordedRun) planText() string {
 
 func (v *Clearing) jobText() string {
 	switch {
+	case v.Run.JobName == "" && v.Run.JobFound != "":
+		return v.Namespace + "/" + v.Run.JobFound + " (the record names none; this one carries its operation)"
+	case v.Run.JobName == "" && v.Run.Job == string(runs.Gone):
+		return "none that was ever confirmed, and none carries its operation"
 	case v.Run.JobName == "":
-		return "none that was ever confirmed"
+		return "none that was ever confirmed; whether one exists could not be told"
 	case v.Run.Job == string(runs.Gone):
 		return v.Namespace + "/" + v.Run.JobName + " (gone, its logs with it)"
 	case v.Run.Job == string(runs.NotTold):

@@ -25,12 +25,16 @@ type Rejection struct {
 	// Withdrawn are the open approvals of the plan, which are deleted.
 	Withdrawn []RejectedApproval `json:"withdrawn"`
 	// Spent are approvals that an earlier run used up, which stay.
-	Spent  []RejectedApproval `json:"spent"`
-	Result string             `json:"result"`           // rejected or dry-run
-	DryRun string             `json:"dryRun,omitempty"` // client or server
-	Who    string             `json:"who,omitempty"`
-	Reason string             `json:"reason,omitempty"`
-	Event  string             `json:"event,omitempty"`
+	Spent []RejectedApproval `json:"spent"`
+	// Policy says what the policy does with this plan whatever is rejected; empty where an approval is all that runs it.
+	Policy string `json:"policy,omitempty"`
+	Result string `json:"result"`           // rejected or dry-run
+	DryRun string `json:"dryRun,omitempty"` // client or server
+	Who    string `json:"who,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// RequestEvent was stored before anything was withdrawn and keeps who, when and why; Event was stored afterwards and confirms it.
+	RequestEvent string `json:"requestEvent,omitempty"`
+	Event        string `json:"event,omitempty"`
 }
 
 // RejectedApproval is one approval of the plan.
@@ -45,7 +49,7 @@ func NewRejection(kind, namespace, name string, plan v1alpha1.ObjectRef, fingerp
 	return &Rejection{
 		Meta: Meta{APIVersion: APIVersion, Kind: "Rejection"}, ResourceKind: kind, Namespace: namespace, Name: name,
 		Plan: plan.Name, PlanUID: string(plan.UID), Fingerprint: fingerprint,
-		Withdrawn: rejected(decision.Withdraw), Spent: rejected(decision.Spent), Result: RejectRejected,
+		Withdrawn: rejected(decision.Withdraw), Spent: rejected(decision.Spent), Policy: decision.Policy, Result: RejectRejected,
 	}
 }
 
@@ -99,6 +103,9 @@ func (q rejectionQuestion) Draw(c *Canvas) {
 		lines = []string{"none: nothing has to be withdrawn"}
 	}
 	f.line("Approvals", lines...)
+	if q.Policy != "" {
+		f.line("Policy", Printable(q.Policy))
+	}
 }
 
 func approvalLines(list []RejectedApproval, what string) []string {

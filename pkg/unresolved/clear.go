@@ -78,8 +78,18 @@ func Reason(text string) string {
 // maxMessage is the API's bound on an Event's message, in bytes.
 const maxMessage = 1024
 
+// RequestMessage keeps who is about to clear what and why: it is stored before the record goes, so that whatever happens in between, somebody
+// can be asked.
+func RequestMessage(run *v1alpha1.UnresolvedRun, who, reason string) string {
+	return message("is about to clear", run, who, reason)
+}
+
 // EventMessage keeps who cleared what and why. The record is gone once this is written, so everything that it named is here.
 func EventMessage(run *v1alpha1.UnresolvedRun, who, reason string) string {
+	return message("cleared", run, who, reason)
+}
+
+func message(did string, run *v1alpha1.UnresolvedRun, who, reason string) string {
 	plan := "none"
 	if run.PlanRef != nil {
 		plan = run.PlanRef.Name
@@ -94,8 +104,8 @@ func EventMessage(run *v1alpha1.UnresolvedRun, who, reason string) string {
 	if len(who) > 128 {
 		who = strings.ToValidUTF8(who[:128], "") + "..."
 	}
-	message := fmt.Sprintf("%s cleared the record of a run nobody accounted for: %s. Outcome %s, operation %s, plan %s, Job %s, database %s.",
-		who, Reason(reason), run.Outcome, none(run.OperationID), plan, none(run.JobName), none(run.TargetIdentityDigest))
+	message := fmt.Sprintf("%s %s the record of a run nobody accounted for: %s. Outcome %s, operation %s, plan %s, Job %s, database %s.",
+		who, did, Reason(reason), run.Outcome, none(run.OperationID), plan, none(run.JobName), none(run.TargetIdentityDigest))
 	if len(message) > maxMessage {
 		message = strings.ToValidUTF8(message[:maxMessage], "")
 	}
@@ -123,7 +133,7 @@ func Look(written, now *v1alpha1.PtahMigration) Outcome {
 		return Replaced
 	case now.Status.UnresolvedRun != nil:
 		return Returned
-	case blocked != nil && blocked.Status == metav1.ConditionTrue && len(rebuilt(now)) > 0:
+	case blocked != nil && blocked.Status == metav1.ConditionTrue && len(rebuilt(now, Census{})) > 0:
 		return Blocked
 	case blocked != nil, read:
 		return Stayed

@@ -20,12 +20,13 @@ var repairs = map[v1alpha1.ConditionReason]string{
 }
 
 // Comeback lists what would write a cleared record again, as the resource stands.
-func Comeback(m *v1alpha1.PtahMigration) []Refusal { return rebuilt(m) }
+func Comeback(m *v1alpha1.PtahMigration) []Refusal { return rebuilt(m, Census{}) }
 
 // rebuilt lists what would write the record again. Every pass begins by making a record of a Blocked condition that no reading accounts for,
 // so whatever keeps writing Blocked keeps bringing the record back. A reading that settles the run ends that, however the resource is
-// blocked. So does a database ahead of the artifact: that reading is itself the account.
-func rebuilt(m *v1alpha1.PtahMigration) []Refusal {
+// blocked. So does a database ahead of the artifact: that reading is itself the account. Who claims the database is counted where it could be,
+// because the conditions say only what the last pass saw; where it could not be, they are all there is.
+func rebuilt(m *v1alpha1.PtahMigration, census Census) []Refusal {
 	if Settled(m) {
 		return nil
 	}
@@ -44,6 +45,9 @@ func rebuilt(m *v1alpha1.PtahMigration) []Refusal {
 	if _, ok := realm.NormaliseEngine(m.Spec.Target.Engine); !ok {
 		add(v1alpha1.ReasonUnsupportedEngine, "")
 	}
+	if census.Contested {
+		add(v1alpha1.ReasonRealmConflict, " ("+census.Message+")")
+	}
 	if h := m.Status.History; h != nil {
 		if h.Dirty {
 			add(v1alpha1.ReasonHistoryDirty, "")
@@ -61,6 +65,9 @@ func rebuilt(m *v1alpha1.PtahMigration) []Refusal {
 			continue
 		}
 		reason := v1alpha1.ConditionReason(c.Reason)
+		if reason == v1alpha1.ReasonRealmConflict && census.Told {
+			continue // counted above: the condition is from before, and goes with the next pass
+		}
 		_, known := repairs[reason]
 		if known || (kind == v1alpha1.ConditionBlocked && c.Status == metav1.ConditionTrue && !harmless[reason]) {
 			add(reason, "")

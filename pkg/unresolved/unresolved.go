@@ -30,22 +30,35 @@ type Input struct {
 	Lease     Lease
 	Job       Job
 	Pods      Pods
+	Census    Census
 }
 
-// Lease is the database's Lease in the coordination namespace.
+// Census is who else claims the database, counted by the rule that the manager counts by. The zero Census was not told.
+type Census struct {
+	Told      bool
+	Problem   string // of a census that was not told
+	Contested bool
+	Message   string // of a contested database
+}
+
+// Lease is the Lease of the database that the run was in. Gone is a Lease that should exist and does not: the operator clears the holder of a
+// Lease and never deletes one, so that its absence does not say that it was given back.
 type Lease struct {
 	Presence Presence
 	Problem  string // of NotTold
+	// Searched: which database the run was in is not known, and no Lease of the coordination namespace is held by it.
+	Searched bool
 	Holder   string // operation that holds it; empty when it was given back
 	// RenewedAt is when the holder was last seen, Duration how long that counts, by the clocks that wrote them.
 	RenewedAt time.Time
 	Duration  time.Duration
 }
 
-// Job is the Job that the record names.
+// Job is the Job that the record names, or, where it names none, the one that carries its operation.
 type Job struct {
 	Presence Presence
 	Problem  string // of NotTold
+	Name     string // of a Job that was found by its operation
 	Finished bool
 }
 
@@ -94,14 +107,19 @@ type Verdict struct {
 	CanClear bool
 	Writing  Writing
 	Rebuilt  []Refusal // standing refusals that bring the record back; empty when nothing does
-	Refusals []Refusal // all that stand against clearing, in the order in which to deal with them
-	Notes    []string  // what does not stand against it, and is worth knowing
+	// Uncounted says why it could not be told who else claims the database, which would bring the record back too; "" when it could.
+	Uncounted string
+	Refusals  []Refusal // all that stand against clearing, in the order in which to deal with them
+	Notes     []string  // what does not stand against it, and is worth knowing
 }
 
 // Judge decides. It is asked only about a migration that carries a record. With checked a person says that they looked at what could not be
 // told here; that lifts GuardUntold and nothing else.
 func Judge(in Input, checked bool) Verdict {
-	v := Verdict{Writing: writing(in), Rebuilt: rebuilt(in.Migration)}
+	v := Verdict{Writing: writing(in), Rebuilt: rebuilt(in.Migration, in.Census)}
+	if !in.Census.Told && !Settled(in.Migration) {
+		v.Uncounted = in.Census.Problem
+	}
 	if op := in.Migration.Status.ActiveOperation; op != nil && op.Type == v1alpha1.MigrationApply {
 		v.Refusals = append(v.Refusals, Refusal{GuardClaimed, fmt.Sprintf("an Apply is claimed (%s); a manager settles it first", op.ID)})
 	}
@@ -118,53 +136,80 @@ func Judge(in Input, checked bool) Verdict {
 }
 
 // writing looks for the run. A Lease that the run holds, a Pod that has not stopped and a Job that has not finished each say yes; a Job that
-// is gone or a Lease that merely expired says nothing by itself.
+// is gone, a Lease that is gone and a Lease that merely expired say nothing by themselves.
 func writing(in Input) Writing {
+	var e evidence
+	e.lease(in)
+	e.pods(in)
+	e.job(in)
+	switch {
+	case len(e.yes) > 0:
+		return Writing{Yes, append(e.yes, e.untold...)}
+	case len(e.untold) > 0:
+		return Writing{Unknown, append(e.untold, e.no...)}
+	}
+	return Writing{No, e.no}
+}
+
+// evidence is what speaks for a run that still writes, against it, and neither way.
+type evidence struct{ yes, untold, no []string }
+
+func (e *evidence) lease(in Input) {
 	run := in.Migration.Status.UnresolvedRun
-	var yes, untold, no []string
 	switch l := in.Lease; {
 	case l.Presence == NotTold:
-		untold = append(untold, "the database Lease: "+l.Problem)
+		e.untold = append(e.untold, "the database Lease: "+l.Problem)
 	case l.Presence == Gone:
-		no = append(no, "no database Lease exists")
+		e.untold = append(e.untold, "the database Lease does not exist; the operator never deletes one, so that somebody did, with what it said")
+	case l.Searched:
+		e.no = append(e.no, "no database Lease is held by this run")
 	case l.Holder == "":
-		no = append(no, "the database Lease was released")
+		e.no = append(e.no, "the database Lease was released")
 	case run.OperationID == "":
-		untold = append(untold, "the database Lease is held by "+l.Holder+", and the record does not say which operation ran")
+		e.untold = append(e.untold, "the database Lease is held by "+l.Holder+", and the record does not say which operation ran")
 	case l.Holder == run.OperationID && l.expired(in.Now):
-		untold = append(untold, heldText(l)+", which is over; an expired Lease proves nothing about a Pod on a node that nobody reaches")
+		e.untold = append(e.untold, heldText(l)+", which is over; an expired Lease proves nothing about a Pod on a node that nobody reaches")
 	case l.Holder == run.OperationID:
-		yes = append(yes, heldText(l))
+		e.yes = append(e.yes, heldText(l))
 	default:
-		no = append(no, "the database Lease is held by another operation")
+		e.no = append(e.no, "the database Lease is held by another operation")
 	}
+}
+
+func (e *evidence) pods(in Input) {
 	switch p := in.Pods; {
 	case p.Presence == NotTold:
-		untold = append(untold, "its Pods: "+p.Problem)
+		e.untold = append(e.untold, "its Pods: "+p.Problem)
 	case len(p.Running) > 0:
-		yes = append(yes, fmt.Sprintf("Pod %s has not stopped", strings.Join(p.Running, ", ")))
+		e.yes = append(e.yes, fmt.Sprintf("Pod %s has not stopped", strings.Join(p.Running, ", ")))
 	default:
-		no = append(no, "no Pod of it runs")
+		e.no = append(e.no, "no Pod of it runs")
 	}
-	switch j := in.Job; {
-	case run.JobName == "":
-		no = append(no, "the record names no Job")
-	case j.Presence == NotTold:
-		untold = append(untold, "Job "+run.JobName+": "+j.Problem)
-	case j.Presence == There && !j.Finished:
-		yes = append(yes, "Job "+run.JobName+" has not finished")
-	case j.Presence == There:
-		no = append(no, "its Job has finished")
-	default:
-		no = append(no, "its Job is gone")
+}
+
+func (e *evidence) job(in Input) {
+	j := in.Job
+	what := "Job " + in.Migration.Status.UnresolvedRun.JobName
+	switch named := in.Migration.Status.UnresolvedRun.JobName != ""; {
+	case !named && j.Presence == NotTold:
+		e.untold = append(e.untold, "its Job, which the record does not name: "+j.Problem)
+		return
+	case !named && j.Presence == Gone:
+		e.no = append(e.no, "the record names no Job, and none carries its operation")
+		return
+	case !named:
+		what = "Job " + j.Name + ", which carries its operation,"
 	}
 	switch {
-	case len(yes) > 0:
-		return Writing{Yes, append(yes, untold...)}
-	case len(untold) > 0:
-		return Writing{Unknown, append(untold, no...)}
+	case j.Presence == NotTold:
+		e.untold = append(e.untold, what+": "+j.Problem)
+	case j.Presence == There && !j.Finished:
+		e.yes = append(e.yes, what+" has not finished")
+	case j.Presence == There:
+		e.no = append(e.no, "its Job has finished")
+	default:
+		e.no = append(e.no, "its Job is gone")
 	}
-	return Writing{No, no}
 }
 
 // expired allows for clocks that disagree by as much again as the Lease lasts.
@@ -217,6 +262,16 @@ func IsOf(run *v1alpha1.UnresolvedRun, meta *metav1.ObjectMeta) bool {
 		}
 	}
 	return false
+}
+
+// IsJob reports whether a Job was made for the recorded run: by its UID or by the operation in its envelope.
+func IsJob(run *v1alpha1.UnresolvedRun, meta *metav1.ObjectMeta) bool {
+	return (run.OperationID != "" && meta.Annotations[v1alpha1.OperationIDAnnotation] == run.OperationID) || (run.JobUID != "" && meta.UID == run.JobUID)
+}
+
+// Traceable reports whether a record names anything that its Job and Pods could be told by.
+func Traceable(run *v1alpha1.UnresolvedRun) bool {
+	return run.OperationID != "" || run.JobName != "" || run.JobUID != ""
 }
 
 // SameJob reports whether a Job found under the record's name is the one that ran.

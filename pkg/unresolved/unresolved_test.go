@@ -57,7 +57,8 @@ func TestJudge(t *testing.T) {
 		"the Lease of the run expired":  {func(in *unresolved.Input) { in.Lease = held; in.Now = now.Add(time.Hour) }, false, unresolved.Unknown, []unresolved.Guard{unresolved.GuardUntold}},
 		"expired, and somebody checked": {func(in *unresolved.Input) { in.Lease = held; in.Now = now.Add(time.Hour) }, true, unresolved.Unknown, nil},
 		"another operation holds it":    {func(in *unresolved.Input) { in.Lease = held; in.Lease.Holder = "other" }, false, unresolved.No, nil},
-		"no Lease":                      {func(in *unresolved.Input) { in.Lease = unresolved.Lease{Presence: unresolved.Gone} }, false, unresolved.No, nil},
+		"a Lease that is gone":          {func(in *unresolved.Input) { in.Lease = unresolved.Lease{Presence: unresolved.Gone} }, false, unresolved.Unknown, []unresolved.Guard{unresolved.GuardUntold}},
+		"no Lease is held by it":        {func(in *unresolved.Input) { in.Lease = unresolved.Lease{Presence: unresolved.There, Searched: true} }, false, unresolved.No, nil},
 		"the Lease cannot be read":      {func(in *unresolved.Input) { in.Lease = unresolved.Lease{Presence: unresolved.NotTold} }, false, unresolved.Unknown, []unresolved.Guard{unresolved.GuardUntold}},
 		"a Pod runs, and a person says that none does": {
 			func(in *unresolved.Input) {
@@ -69,15 +70,34 @@ func TestJudge(t *testing.T) {
 		"the Job has not finished": {func(in *unresolved.Input) { in.Job.Presence = unresolved.There }, false, unresolved.Yes, []unresolved.Guard{unresolved.GuardWriting}},
 		"the Job finished":         {func(in *unresolved.Input) { in.Job = unresolved.Job{Presence: unresolved.There, Finished: true} }, false, unresolved.No, nil},
 		"the Job cannot be read":   {func(in *unresolved.Input) { in.Job.Presence = unresolved.NotTold }, true, unresolved.Unknown, nil},
-		"no Job was ever confirmed": {func(in *unresolved.Input) {
+		"no Job is named, and whether one exists cannot be told": {func(in *unresolved.Input) {
 			in.Migration.Status.UnresolvedRun.JobName = ""
 			in.Job.Presence = unresolved.NotTold
+		}, false, unresolved.Unknown, []unresolved.Guard{unresolved.GuardUntold}},
+		"no Job is named, and none carries the operation": {func(in *unresolved.Input) {
+			in.Migration.Status.UnresolvedRun.JobName = ""
 		}, false, unresolved.No, nil},
-		"adopted, and a holder":       {func(in *unresolved.Input) { in.Migration.Status.UnresolvedRun.OperationID = ""; in.Lease = held }, false, unresolved.Unknown, []unresolved.Guard{unresolved.GuardUntold}},
-		"a dirty row":                 {func(in *unresolved.Input) { in.Migration.Status.History.Dirty = true }, true, unresolved.No, []unresolved.Guard{unresolved.GuardRebuilt}},
-		"a modified migration":        {func(in *unresolved.Input) { in.Migration.Status.History.ModifiedVersions = []int64{3} }, false, unresolved.No, []unresolved.Guard{unresolved.GuardRebuilt}},
-		"a late version":              {func(in *unresolved.Input) { in.Migration.Status.History.OutOfOrderVersions = []int64{3} }, false, unresolved.No, []unresolved.Guard{unresolved.GuardRebuilt}},
-		"a contested realm":           {block("RealmConflict"), false, unresolved.No, []unresolved.Guard{unresolved.GuardRebuilt}},
+		"no Job is named, and one that carries the operation runs": {func(in *unresolved.Input) {
+			in.Migration.Status.UnresolvedRun.JobName = ""
+			in.Job = unresolved.Job{Presence: unresolved.There, Name: "found"}
+		}, true, unresolved.Yes, []unresolved.Guard{unresolved.GuardWriting}},
+		"no Job is named, and one that carries the operation finished": {func(in *unresolved.Input) {
+			in.Migration.Status.UnresolvedRun.JobName = ""
+			in.Job = unresolved.Job{Presence: unresolved.There, Name: "found", Finished: true}
+		}, false, unresolved.No, nil},
+		"adopted, and a holder": {func(in *unresolved.Input) { in.Migration.Status.UnresolvedRun.OperationID = ""; in.Lease = held }, false, unresolved.Unknown, []unresolved.Guard{unresolved.GuardUntold}},
+		"a dirty row":           {func(in *unresolved.Input) { in.Migration.Status.History.Dirty = true }, true, unresolved.No, []unresolved.Guard{unresolved.GuardRebuilt}},
+		"a modified migration":  {func(in *unresolved.Input) { in.Migration.Status.History.ModifiedVersions = []int64{3} }, false, unresolved.No, []unresolved.Guard{unresolved.GuardRebuilt}},
+		"a late version":        {func(in *unresolved.Input) { in.Migration.Status.History.OutOfOrderVersions = []int64{3} }, false, unresolved.No, []unresolved.Guard{unresolved.GuardRebuilt}},
+		"a contested realm":     {block("RealmConflict"), false, unresolved.No, []unresolved.Guard{unresolved.GuardRebuilt}},
+		"contested before, and not any more": {func(in *unresolved.Input) {
+			block("RealmConflict")(in)
+			in.Census.Told = true
+		}, false, unresolved.No, nil},
+		"contested, and no pass has said so": {func(in *unresolved.Input) {
+			in.Census = unresolved.Census{Told: true, Contested: true, Message: "2 resources"}
+		}, true, unresolved.No, []unresolved.Guard{unresolved.GuardRebuilt}},
+		"nobody could be counted":     {func(in *unresolved.Input) { in.Census.Problem = "forbidden" }, false, unresolved.No, nil},
 		"an unsupported engine":       {func(in *unresolved.Input) { in.Migration.Spec.Target.Engine = "Oracle" }, false, unresolved.No, []unresolved.Guard{unresolved.GuardRebuilt}},
 		"a reason of a newer manager": {block("TomorrowsReason"), false, unresolved.No, []unresolved.Guard{unresolved.GuardRebuilt}},
 		"Ready carries the refusal":   {func(in *unresolved.Input) { in.Migration.Status.Conditions[0].Reason = "RealmConflict" }, false, unresolved.No, []unresolved.Guard{unresolved.GuardRebuilt}},
@@ -121,6 +141,18 @@ func TestJudge(t *testing.T) {
 			assert.NotEmpty(t, v.Writing.Why)
 		})
 	}
+}
+
+// Whoever could not be counted is said, unless it makes no difference.
+func TestJudgeSaysWhoWasNotCounted(t *testing.T) {
+	in := input()
+	in.Census.Problem = "forbidden"
+	assert.Equal(t, "forbidden", unresolved.Judge(in, false).Uncounted)
+	in.Migration.Status.History.PendingCount = 0
+	assert.Empty(t, unresolved.Judge(in, false).Uncounted, "a reading accounts for the run, however the resource is blocked")
+	in = input()
+	in.Census.Told = true
+	assert.Empty(t, unresolved.Judge(in, false).Uncounted)
 }
 
 func TestTokenAndWhatARecordCannotSay(t *testing.T) {
@@ -213,6 +245,8 @@ func TestReasonAndEventMessageAreBoundedAndPlain(t *testing.T) {
 			t.Fatalf("%d bytes: %q", len(message), message)
 		}
 	})
+	request := unresolved.RequestMessage(input().Migration.Status.UnresolvedRun, "alice", "repaired")
+	assert.Equal(t, "alice is about to clear the record of a run nobody accounted for: repaired. Outcome Partial, operation op, plan plan, Job job, database db.", request)
 	message := unresolved.EventMessage(input().Migration.Status.UnresolvedRun, "alice", "repaired")
 	assert.Equal(t, "alice cleared the record of a run nobody accounted for: repaired. Outcome Partial, operation op, plan plan, Job job, database db.", message)
 }

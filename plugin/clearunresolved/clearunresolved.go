@@ -10,11 +10,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
-	"github.com/ptah-run/ptah/pkg/digest"
 	"github.com/ptah-run/ptah/pkg/render"
 	"github.com/ptah-run/ptah/pkg/unresolved"
 	"github.com/ptah-run/ptah/plugin/cluster"
 	"github.com/ptah-run/ptah/plugin/options"
+	"github.com/ptah-run/ptah/plugin/trace"
 )
 
 type clearOptions struct {
@@ -107,7 +107,7 @@ func (o *clearOptions) document(view *render.Clearing) error {
 	return o.output.Print(view)
 }
 
-// clear asks, makes sure that the trace can be kept, writes once, keeps the trace, and watches.
+// clear asks, keeps who is about to clear what and why, writes once, keeps that it was done, and watches.
 func (o *clearOptions) clear(ctx context.Context, c *cluster.Client, s *seen, view *render.Clearing) error {
 	run := s.migration.Status.UnresolvedRun
 	patch, err := unresolved.Patch(s.raw)
@@ -126,11 +126,12 @@ func (o *clearOptions) clear(ctx context.Context, c *cluster.Client, s *seen, vi
 		return err
 	}
 	view.Who, view.Reason = who, unresolved.Reason(o.reason)
-	event := o.event(s.migration, who)
-	if err := o.rehearse(ctx, c, event, view); err != nil {
+	kept := o.trace(c, s.migration)
+	if err := kept.Begin(ctx, v1alpha1.EventUnresolvedRunClearRequested, unresolved.RequestMessage(run, who, o.reason), o.dryRun == options.DryRunServer); err != nil {
 		return err
 	}
-	// From here on an interruption must not come between the write and its trace: each request is bounded by itself.
+	view.RequestEvent = kept.Requested
+	// From here on an interruption must not come between the write and what confirms it: each request is bounded by itself.
 	signed := context.WithoutCancel(ctx)
 	written, err := o.write(signed, c, s.migration, patch)
 	switch {
@@ -147,7 +148,8 @@ func (o *clearOptions) clear(ctx context.Context, c *cluster.Client, s *seen, vi
 		return o.output.Print(view.Brief())
 	}
 	view.Result = render.ClearCleared
-	traceErr := o.trace(signed, c, event, view)
+	traceErr := kept.End(signed, v1alpha1.EventUnresolvedRunCleared, unresolved.EventMessage(run, who, o.reason))
+	view.Event = kept.Outcome
 	waitErr := o.watch(ctx, c, written, view)
 	if err := o.output.Print(view.Brief()); err != nil {
 		return err
@@ -167,7 +169,7 @@ func (o *clearOptions) write(ctx context.Context, c *cluster.Client, shown *v1al
 	now, lookErr := c.Migration(ctx, o.namespace, o.name)
 	switch {
 	case lookErr != nil:
-		return nil, errors.Join(err, errors.New("whether the record was cleared could not be told; look again, and keep who cleared it and why"))
+		return nil, errors.Join(err, errors.New("whether the record was cleared could not be told; look again"))
 	case now.UID == shown.UID && now.Status.UnresolvedRun == nil:
 		return now, nil
 	}
@@ -196,51 +198,10 @@ func (o *clearOptions) ask(ctx context.Context, run *v1alpha1.UnresolvedRun) err
 	return o.global.Confirm(ctx, "Did you establish what this run did to the database? The "+want.Kind+" says so.", want.Value)
 }
 
-// rehearse asks the server whether it would take the Event, before anything is changed: a cleared record without a trace is what nobody could
-// explain later.
-func (o *clearOptions) rehearse(ctx context.Context, c *cluster.Client, event *corev1.Event, view *render.Clearing) error {
-	err := c.CreateEvent(ctx, event, true)
-	switch {
-	case err == nil:
-		view.Event = event.Name
-		return nil
-	case o.withoutEvent:
-		o.global.Note(render.Caution, "%s: nothing in the cluster will keep who cleared this, when and why", err)
-		return nil
-	case cluster.IsForbidden(err) || cluster.IsAdmissionRefusal(err):
-		return options.Refusedf("%w: who cleared this, when and why would not be kept; get the permission, or give --without-event and write it down elsewhere; nothing was changed", err)
-	}
-	return err
-}
-
-// trace keeps who, when and why. The record is gone by now, so a failure says all of it.
-func (o *clearOptions) trace(ctx context.Context, c *cluster.Client, event *corev1.Event, view *render.Clearing) error {
-	if view.Event == "" {
-		return nil
-	}
-	err := c.CreateEvent(ctx, event, false)
-	if err == nil {
-		return nil
-	}
-	view.Event = ""
-	o.global.Note(render.Bad, "the record was cleared, and the Event was not written; keep this: %s", event.Message)
-	return err
-}
-
-func (o *clearOptions) event(m *v1alpha1.PtahMigration, who string) *corev1.Event {
-	run := m.Status.UnresolvedRun
-	at := metav1.NewTime(o.global.Clock())
-	id := digest.Hex(digest.Tuple("unresolved-run-cleared", string(m.UID), unresolved.TokenOf(run).Value, at.UTC().Format(time.RFC3339Nano)))[:16]
-	return &corev1.Event{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Event"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name + "." + id},
-		InvolvedObject: corev1.ObjectReference{
-			APIVersion: v1alpha1.GroupVersion.String(), Kind: "PtahMigration", Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion,
-		},
-		Type: corev1.EventTypeWarning, Reason: string(v1alpha1.EventUnresolvedRunCleared), Message: unresolved.EventMessage(run, who, o.reason),
-		Count: 1, FirstTimestamp: at, LastTimestamp: at,
-		Source: corev1.EventSource{Component: "kubectl-ptah"}, ReportingController: v1alpha1.GroupName + "/kubectl-ptah",
-	}
+func (o *clearOptions) trace(c *cluster.Client, m *v1alpha1.PtahMigration) *trace.Trace {
+	return &trace.Trace{Global: o.global, Writer: c, Did: "cleared", Subject: unresolved.TokenOf(m.Status.UnresolvedRun).Value, Without: o.withoutEvent, About: corev1.ObjectReference{
+		APIVersion: v1alpha1.GroupVersion.String(), Kind: "PtahMigration", Namespace: m.Namespace, Name: m.Name, UID: m.UID, ResourceVersion: m.ResourceVersion,
+	}}
 }
 
 // conclude says what a person should know after the write.

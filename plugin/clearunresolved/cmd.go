@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/plugin/complete"
 	"github.com/ptah-run/ptah/plugin/options"
 )
@@ -25,20 +26,22 @@ make a resource move again.
 
 The record is shown, with what it can and cannot say, whether the run could still be writing,
 and what would write the record again. Then the operation ID is asked for (of a record that an
-upgrade adopted, which has none: its Job's UID, else the time of the record). One write removes
-the record and the condition Blocked, bound to the version that was shown; an Event keeps who,
-when and why. Afterwards the next pass of the operator is watched.
+upgrade adopted, which has none: its Job's UID, else the time of the record). An Event is stored
+that keeps who, when and why; then one write removes the record and the condition Blocked, bound to
+the version that was shown; a second Event confirms it. Afterwards the next pass of the operator is
+watched.
 
 Refused (exit code 5): while the run could still be writing; while a refusal stands that would
 bring the record back; when the resource changed since it was shown; without --reason; when the
-Event could not be written. What cannot be told from here, because the database Lease, the Job or
-its Pods may not be read, is refused until --i-checked-that-nothing-writes says that somebody did.`,
+first Event could not be written. What cannot be told from here, because the database Lease, the Job
+or its Pods may not be read, are gone without a trace, or are not named by the record, is refused
+until --i-checked-that-nothing-writes says that somebody looked.`,
 		Example: `  kubectl ptah clear-unresolved ledger -n app --reason 'row 13 repaired, see INC-4711'
   kubectl ptah clear-unresolved ledger -n app --dry-run=server
   kubectl ptah clear-unresolved ledger -n app --reason '...' --yes-i-established-what-ran=sha256:81fe…`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 || args[0] == "" {
-				return options.Usagef("want the name of one migration, got %d arguments", len(args))
+				return options.Usagef("want the name of one migration, got %s", spelling.Count(len(args), "argument"))
 			}
 			return nil
 		},

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -44,6 +43,7 @@ func (o *clearOptions) gather(ctx context.Context, c *cluster.Client) (*seen, er
 	s.plan, database = plan(ctx, c, s.migration)
 	s.input = unresolved.Input{
 		Migration: s.migration, Now: o.global.Clock(), Lease: o.leases(ctx, c, s.migration, database), Job: job(ctx, c, s.migration), Pods: pods(ctx, c, s.migration),
+		Census: census(ctx, c, s.migration),
 	}
 	return s, nil
 }
@@ -55,84 +55,12 @@ func missing(err error, namespace, name string) error {
 	return err
 }
 
-// leases looks for the database's Lease under every realm that the run may have been in: that which its plan was bound to, and that of the
-// spec, which somebody may have pointed at another database since. The one that this run holds decides, then what could not be told.
-func (o *clearOptions) leases(ctx context.Context, c *cluster.Client, m *v1alpha1.PtahMigration, planned string) unresolved.Lease {
-	untold := func(why string) unresolved.Lease { return unresolved.Lease{Presence: unresolved.NotTold, Problem: why} }
-	var realms []string
-	engine, ok := realm.NormaliseEngine(m.Spec.Target.Engine)
-	if ok {
-		realms = append(realms, realm.Digest(engine, m.Spec.Target.CoordinationKey))
-	}
-	if planned != "" && !slices.Contains(realms, planned) {
-		realms = append(realms, planned)
-	}
-	if len(realms) == 0 {
-		return untold("this program does not know engine " + m.Spec.Target.Engine + ", from which the name of the Lease follows")
-	}
-	namespace := o.coordination
-	if namespace == "" {
-		where, err := c.Coordination(ctx)
-		if err != nil {
-			return untold(err.Error() + " (give --coordination-namespace)")
-		}
-		namespace = where.Namespace
-	}
-	found := make([]unresolved.Lease, 0, len(realms))
-	for _, digest := range realms {
-		l, err := lease(ctx, c, namespace, digest)
-		if err != nil {
-			l = untold(err.Error())
-		}
-		found = append(found, l)
-	}
-	run := m.Status.UnresolvedRun
-	rank := func(l unresolved.Lease) int {
-		switch {
-		case l.Holder != "" && l.Holder == run.OperationID:
-			return 0
-		case l.Presence == unresolved.NotTold:
-			return 1
-		case l.Holder != "":
-			return 2
-		case l.Presence == unresolved.There:
-			return 3
-		}
-		return 4
-	}
-	return slices.MinFunc(found, func(a, b unresolved.Lease) int { return rank(a) - rank(b) })
-}
-
-// lease reads the Lease of one realm.
-func lease(ctx context.Context, c *cluster.Client, namespace, digest string) (unresolved.Lease, error) {
-	name, err := realm.LeaseName(digest)
-	if err != nil {
-		return unresolved.Lease{}, err
-	}
-	found, err := c.Lease(ctx, namespace, name)
-	switch {
-	case cluster.IsNotFound(err):
-		return unresolved.Lease{Presence: unresolved.Gone}, nil
-	case err != nil:
-		return unresolved.Lease{}, err
-	}
-	lease := unresolved.Lease{Presence: unresolved.There}
-	if found.Spec.HolderIdentity != nil {
-		lease.Holder = *found.Spec.HolderIdentity
-	}
-	if found.Spec.RenewTime != nil {
-		lease.RenewedAt = found.Spec.RenewTime.Time
-	}
-	if found.Spec.LeaseDurationSeconds != nil {
-		lease.Duration = time.Duration(*found.Spec.LeaseDurationSeconds) * time.Second
-	}
-	return lease, nil
-}
-
+// job looks for the run's Job: under the name that the record has, or, where it has none, by the operation that every Job carries. A name that
+// was never confirmed does not mean that nothing was made.
 func job(ctx context.Context, c *cluster.Client, m *v1alpha1.PtahMigration) unresolved.Job {
 	run := m.Status.UnresolvedRun
 	if run.JobName == "" {
-		return unresolved.Job{Presence: unresolved.Gone}
+		return jobOf(ctx, c, m)
 	}
 	found, err := cluster.GetObject[batchv1.Job](ctx, c, cluster.KindJobs, m.Namespace, run.JobName)
 	switch {
@@ -141,17 +69,42 @@ func job(ctx context.Context, c *cluster.Client, m *v1alpha1.PtahMigration) unre
 	case err != nil:
 		return unresolved.Job{Presence: unresolved.NotTold, Problem: cluster.WhyOf(err)}
 	}
-	answer := unresolved.Job{Presence: unresolved.There}
-	for _, condition := range found.Status.Conditions {
-		if (condition.Type == batchv1.JobComplete || condition.Type == batchv1.JobFailed) && condition.Status == corev1.ConditionTrue {
-			answer.Finished = true
+	return unresolved.Job{Presence: unresolved.There, Finished: finished(found)}
+}
+
+// jobOf looks at every Job of the namespace: labels can be lost, an envelope cannot. One that has not finished outweighs one that has.
+func jobOf(ctx context.Context, c *cluster.Client, m *v1alpha1.PtahMigration) unresolved.Job {
+	run := m.Status.UnresolvedRun
+	if !unresolved.Traceable(run) {
+		return unresolved.Job{Presence: unresolved.NotTold, Problem: untraceable}
+	}
+	answer := unresolved.Job{Presence: unresolved.Gone}
+	err := cluster.EachObject(ctx, c, cluster.KindJobs, cluster.Query{Namespace: m.Namespace}, func(job *batchv1.Job) error {
+		if unresolved.IsJob(run, &job.ObjectMeta) && (answer.Presence == unresolved.Gone || answer.Finished) {
+			answer = unresolved.Job{Presence: unresolved.There, Name: job.Name, Finished: finished(job)}
 		}
+		return nil
+	})
+	if err != nil {
+		return unresolved.Job{Presence: unresolved.NotTold, Problem: cluster.WhyOf(err)}
 	}
 	return answer
 }
 
+// untraceable is why nothing can be looked for.
+const untraceable = "the record names neither an operation nor a Job to look for"
+
+func finished(job *batchv1.Job) bool {
+	return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
+		return (c.Type == batchv1.JobComplete || c.Type == batchv1.JobFailed) && c.Status == corev1.ConditionTrue
+	})
+}
+
 // pods looks at every Pod of the namespace: labels can be lost, an owner and an envelope cannot.
 func pods(ctx context.Context, c *cluster.Client, m *v1alpha1.PtahMigration) unresolved.Pods {
+	if !unresolved.Traceable(m.Status.UnresolvedRun) {
+		return unresolved.Pods{Presence: unresolved.NotTold, Problem: untraceable}
+	}
 	answer := unresolved.Pods{Presence: unresolved.Gone}
 	err := cluster.EachObject(ctx, c, cluster.KindPods, cluster.Query{Namespace: m.Namespace}, func(pod *corev1.Pod) error {
 		if !unresolved.IsOf(m.Status.UnresolvedRun, &pod.ObjectMeta) {
@@ -190,4 +143,22 @@ func plan(ctx context.Context, c *cluster.Client, m *v1alpha1.PtahMigration) (an
 		}
 	}
 	return answer, database
+}
+
+// census counts who claims the database of the spec. A person needs no permission in other namespaces to clear a record: where they may not be
+// listed, that is said, and the conditions are all there is.
+func census(ctx context.Context, c *cluster.Client, m *v1alpha1.PtahMigration) unresolved.Census {
+	self := cluster.ClaimantOf(string(m.UID), m.Spec.Target, m.Spec.Suspend, m.DeletionTimestamp != nil)
+	if self.Digest == "" {
+		return unresolved.Census{Told: true} // an engine that is not supported claims nothing
+	}
+	others, err := c.Claimants(ctx, "")
+	verdict := realm.Judge(self, others)
+	switch {
+	case verdict.Contested: // of those who could be seen, which is enough
+		return unresolved.Census{Told: true, Contested: true, Message: verdict.Message()}
+	case err != nil:
+		return unresolved.Census{Problem: cluster.WhyOf(err)}
+	}
+	return unresolved.Census{Told: true}
 }

@@ -3,21 +3,22 @@ package reject
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/pkg/approval"
 	"github.com/ptah-run/ptah/pkg/digest"
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/pkg/unresolved"
 	"github.com/ptah-run/ptah/plugin/cluster"
 	"github.com/ptah-run/ptah/plugin/options"
+	"github.com/ptah-run/ptah/plugin/trace"
 )
 
 type rejectOptions struct {
@@ -41,6 +42,9 @@ func (o *rejectOptions) complete(arg string) error {
 	if err := o.dryRun.Validate(); err != nil {
 		return err
 	}
+	if o.dryRun == options.DryRunNone && unresolved.Reason(o.reason) == "" {
+		return options.Usagef("want --reason, which whoever made the plan will read")
+	}
 	if o.fingerprint != "" && !digest.Valid(o.fingerprint) {
 		return options.Usagef("--fingerprint %q: want sha256: and 64 hex digits, as \"kubectl ptah plan\" prints it", o.fingerprint)
 	}
@@ -48,7 +52,7 @@ func (o *rejectOptions) complete(arg string) error {
 	return err
 }
 
-// run looks, decides, shows, asks, makes sure that the trace can be kept, withdraws, keeps the trace, and looks whether it was in time.
+// run looks, decides, shows, asks, keeps who is about to reject what and why, withdraws, keeps that it was done, and looks whether it was in time.
 func (o *rejectOptions) run(ctx context.Context) error {
 	c, err := o.global.Cluster()
 	if err != nil {
@@ -77,18 +81,28 @@ func (o *rejectOptions) run(ctx context.Context) error {
 		return err
 	}
 	view.Reason = unresolved.Reason(o.reason)
-	event := o.event(s, view)
-	if err := o.rehearse(ctx, c, event, view); err != nil {
+	kept := o.trace(c, s)
+	asked := message(s, view, "is about to reject", "Approvals to withdraw: "+names(view.Withdrawn))
+	if err := kept.Begin(ctx, v1alpha1.EventPlanRejectionRequested, asked, o.dryRun == options.DryRunServer); err != nil {
 		return err
 	}
-	if err := o.withdraw(ctx, c, s, decision.Withdraw); err != nil {
-		return err
-	}
-	if o.dryRun == options.DryRunServer {
+	view.RequestEvent = kept.Requested
+	// From here on an interruption must not come between the deletions and what confirms them: each request is bounded by itself.
+	signed := context.WithoutCancel(ctx)
+	withdrawn, err := o.withdraw(signed, c, s, decision.Withdraw)
+	switch {
+	case o.dryRun == options.DryRunServer && err == nil:
 		view.Result, view.DryRun = render.RejectDryRun, string(o.dryRun)
 		return o.output.Print(view)
+	case o.dryRun == options.DryRunServer || (err != nil && withdrawn == 0):
+		return err
+	case err != nil:
+		part := message(s, view, "began to reject", "Approvals withdrawn: "+names(view.Withdrawn[:withdrawn])+", not withdrawn: "+names(view.Withdrawn[withdrawn:]))
+		return errors.Join(err, kept.End(signed, v1alpha1.EventPlanRejected, part))
 	}
-	return o.finish(ctx, c, s, event, view)
+	traceErr := kept.End(signed, v1alpha1.EventPlanRejected, message(s, view, "rejected", "Approvals withdrawn: "+names(view.Withdrawn)))
+	view.Event = kept.Outcome
+	return errors.Join(traceErr, o.finish(ctx, c, s, view))
 }
 
 func (o *rejectOptions) decide(s *subject) (approval.Rejection, error) {
@@ -118,9 +132,6 @@ func (o *rejectOptions) ask(ctx context.Context, s *subject) error {
 	if o.dryRun == options.DryRunServer {
 		return nil
 	}
-	if unresolved.Reason(o.reason) == "" {
-		return options.Refusedf("give --reason, which whoever made the plan will read; nothing was changed")
-	}
 	if o.yes {
 		return nil
 	}
@@ -130,52 +141,33 @@ func (o *rejectOptions) ask(ctx context.Context, s *subject) error {
 	return o.global.Confirm(ctx, fmt.Sprintf("Reject this plan of %s/%s?", s.namespace, s.name), "yes")
 }
 
-func (o *rejectOptions) rehearse(ctx context.Context, c *cluster.Client, event *corev1.Event, view *render.Rejection) error {
-	err := c.CreateEvent(ctx, event, true)
-	switch {
-	case err == nil:
-		view.Event = event.Name
-		return nil
-	case o.withoutEvent:
-		o.global.Note(render.Caution, "%s: nothing in the cluster will keep who rejected this, when and why", err)
-		return nil
-	case cluster.IsForbidden(err) || cluster.IsAdmissionRefusal(err):
-		return options.Refusedf("%w: who rejected this, when and why would not be kept; get the permission, or give --without-event; nothing was changed", err)
-	}
-	return err
-}
-
-// withdraw deletes exactly the approvals that were shown. One that was spent or changed meanwhile stays, and the rest with it.
-func (o *rejectOptions) withdraw(ctx context.Context, c *cluster.Client, s *subject, list []approval.Standing) error {
+// withdraw deletes exactly the approvals that were shown, and says how many are gone. One that was spent or changed meanwhile stays, and the
+// rest with it.
+func (o *rejectOptions) withdraw(ctx context.Context, c *cluster.Client, s *subject, list []approval.Standing) (int, error) {
 	for i, a := range list {
 		err := c.Delete(ctx, cluster.Target{
 			Resource: s.approvals, Namespace: s.namespace, Name: a.Ref.Name, UID: a.Ref.UID, ResourceVersion: a.ResourceVersion,
 		}, o.dryRun == options.DryRunServer)
 		done := "nothing was changed"
-		if i > 0 {
-			done = fmt.Sprintf("%d of %d approvals were withdrawn before", i, len(list))
+		if i > 0 && o.dryRun == options.DryRunNone {
+			done = fmt.Sprintf("%d of %s withdrawn before", i, spelling.Count(len(list), "approval"))
 		}
 		switch {
 		case err == nil || cluster.IsNotFound(err):
 		case cluster.IsConflict(err):
-			return options.Refusedf("approval %s/%s changed since it was shown, perhaps because a run spent it: look again; %s", s.namespace, a.Ref.Name, done)
+			return i, options.Refusedf("approval %s/%s changed since it was shown, perhaps because a run spent it: look again; %s", s.namespace, a.Ref.Name, done)
+		case !cluster.Answered(err):
+			return i, fmt.Errorf("%w; whether approval %s was withdrawn could not be told: look again; %s", err, a.Ref.Name, strings.Replace(done, "nothing was", "nothing else was", 1))
 		default:
-			return fmt.Errorf("%w; %s", err, done)
+			return i, fmt.Errorf("%w; %s", err, done)
 		}
 	}
-	return nil
+	return len(list), nil
 }
 
-// finish keeps the trace, and says when a run was faster than the person.
-func (o *rejectOptions) finish(ctx context.Context, c *cluster.Client, s *subject, event *corev1.Event, view *render.Rejection) error {
+// finish says what was done, and when a run was faster than the person.
+func (o *rejectOptions) finish(ctx context.Context, c *cluster.Client, s *subject, view *render.Rejection) error {
 	view.Result = render.RejectRejected
-	if view.Event != "" {
-		if err := c.CreateEvent(ctx, event, false); err != nil {
-			view.Event = ""
-			o.global.Note(render.Bad, "the Event was not written; keep this: %s", event.Message)
-			return err
-		}
-	}
 	if err := o.output.Print(view); err != nil {
 		return err
 	}
@@ -191,35 +183,28 @@ func (o *rejectOptions) finish(ctx context.Context, c *cluster.Client, s *subjec
 	return nil
 }
 
-func (o *rejectOptions) event(s *subject, view *render.Rejection) *corev1.Event {
-	at := metav1.NewTime(o.global.Clock())
-	id := digest.Hex(digest.Tuple("plan-rejected", s.uid, string(s.plan.UID), at.UTC().Format(time.RFC3339Nano)))[:16]
-	return &corev1.Event{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Event"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: s.name + "." + id},
-		InvolvedObject: corev1.ObjectReference{
-			APIVersion: v1alpha1.GroupVersion.String(), Kind: s.apiKind, Namespace: s.namespace, Name: s.name, UID: types.UID(s.uid), ResourceVersion: s.resourceVersion,
-		},
-		Type: corev1.EventTypeWarning, Reason: string(v1alpha1.EventPlanRejected),
-		Message: message(s, view),
-		Count:   1, FirstTimestamp: at, LastTimestamp: at,
-		Source: corev1.EventSource{Component: "kubectl-ptah"}, ReportingController: v1alpha1.GroupName + "/kubectl-ptah",
-	}
+func (o *rejectOptions) trace(c *cluster.Client, s *subject) *trace.Trace {
+	return &trace.Trace{Global: o.global, Writer: c, Did: "rejected", Subject: string(s.plan.UID), Without: o.withoutEvent, About: corev1.ObjectReference{
+		APIVersion: v1alpha1.GroupVersion.String(), Kind: s.apiKind, Namespace: s.namespace, Name: s.name, UID: types.UID(s.uid), ResourceVersion: s.resourceVersion,
+	}}
 }
 
 // maxMessage is the API's bound on an Event's message, in bytes.
 const maxMessage = 1024
 
-// message keeps who, why, and whose approvals went: the objects are gone afterwards.
-func message(s *subject, view *render.Rejection) string {
-	withdrawn := make([]string, 0, len(view.Withdrawn))
-	for _, a := range view.Withdrawn {
-		withdrawn = append(withdrawn, a.Name+" by "+unresolved.Reason(a.Approver))
-	}
-	text := fmt.Sprintf("%s rejected plan %s (%s): %s. Approvals withdrawn: %s.",
-		unresolved.Reason(view.Who), s.plan.Name, s.fingerprint, view.Reason, cmp.Or(strings.Join(withdrawn, ", "), "none"))
+// message keeps who, why, and whose approvals go: the objects are gone afterwards.
+func message(s *subject, view *render.Rejection, did, approvals string) string {
+	text := fmt.Sprintf("%s %s plan %s (%s): %s. %s.", unresolved.Reason(view.Who), did, s.plan.Name, s.fingerprint, view.Reason, approvals)
 	if len(text) > maxMessage {
 		text = strings.ToValidUTF8(text[:maxMessage-3], "") + "..."
 	}
 	return text
+}
+
+func names(list []render.RejectedApproval) string {
+	words := make([]string, 0, len(list))
+	for _, a := range list {
+		words = append(words, a.Name+" by "+unresolved.Reason(a.Approver))
+	}
+	return cmp.Or(strings.Join(words, ", "), "none")
 }

@@ -46,7 +46,7 @@ func schemaSubject(ctx context.Context, c *cluster.Client, schema *v1alpha1.Ptah
 		return s, nil
 	}
 	s.plan, s.fingerprint = v1alpha1.ObjectRef{Name: record.Name, UID: record.UID}, record.Fingerprint
-	s.input.Waiting, s.input.Always = waiting.SchemaApproval(schema), schema.Spec.Policy.Apply == v1alpha1.ApplyAlways
+	s.input.Policy, s.input.Demand = schema.Spec.Policy.Apply, approval.Required(schema.Spec.Policy, record.Destructive)
 	if op := schema.Status.ActiveOperation; op != nil && op.Type == v1alpha1.SchemaApply {
 		s.input.Apply = op.JobName
 	}
@@ -80,7 +80,7 @@ func migrationSubject(ctx context.Context, c *cluster.Client, m *v1alpha1.PtahMi
 		return nil, options.Refusedf("plan %s/%s was made again since the status named it: wait for the next pass; nothing was changed", m.Namespace, ref.Name)
 	}
 	s.plan, s.fingerprint = *ref, object.Spec.Fingerprint
-	s.input.Waiting, s.input.Always = answer.Party == waiting.Approver, m.Spec.Policy.Apply == v1alpha1.ApplyAlways
+	s.input.Policy, s.input.Demand = m.Spec.Policy.Apply, approval.RequiredOfMigration(m.Spec.Policy.Apply)
 	s.input.Apply = migrationRun(&m.Status, ref)
 	err = c.EachMigrationApproval(ctx, cluster.Query{Namespace: m.Namespace}, func(a *v1alpha1.PtahMigrationApproval) error {
 		if a.Spec.PlanRef.UID == ref.UID {

@@ -37,6 +37,8 @@ const (
 	EventOperationStarted EventReason = "OperationStarted"
 	// EventPlanRejected: Warning, PtahSchema and PtahMigration, by kubectl ptah; a person decided against the current plan and withdrew its approvals.
 	EventPlanRejected EventReason = "PlanRejected"
+	// EventPlanRejectionRequested: Warning, PtahSchema and PtahMigration, by kubectl ptah; a person is about to withdraw the approvals of the current plan.
+	EventPlanRejectionRequested EventReason = "PlanRejectionRequested"
 	// EventPlanStale: Warning, PtahSchema; the plan stopped matching its inputs.
 	EventPlanStale EventReason = "PlanStale"
 	// EventProtectedTableRefused: Warning, PtahSchema; the plan would change a protected table and was not published.
@@ -47,6 +49,8 @@ const (
 	EventResultReadTimedOut EventReason = "ResultReadTimedOut"
 	// EventTargetLockReleaseOwed: Warning, PtahMigration; the database lock was not released and will be tried again.
 	EventTargetLockReleaseOwed EventReason = "TargetLockReleaseOwed"
+	// EventUnresolvedRunClearRequested: Warning, PtahMigration, by kubectl ptah; a person is about to clear the record of a run nobody accounted for.
+	EventUnresolvedRunClearRequested EventReason = "UnresolvedRunClearRequested"
 	// EventUnresolvedRunCleared: Warning, PtahMigration, by kubectl ptah; a person cleared the record of a run nobody accounted for.
 	EventUnresolvedRunCleared EventReason = "UnresolvedRunCleared"
 	// EventUnresolvedRunDiscarded: Warning, PtahMigration; deletion discarded the record of a run nobody accounted for.

@@ -86,9 +86,10 @@ func TestVocabulariesAreComplete(t *testing.T) {
 		}
 	}
 	// Event: the 21 documented ones, the two refusals that would otherwise have only a condition (RealmConflict and UnsupportedEngine), and the two
-	// decisions that the plugin records (PlanRejected and UnresolvedRunCleared).
+	// decisions that the plugin records, before and after it carries them out (PlanRejectionRequested and PlanRejected, UnresolvedRunClearRequested and
+	// UnresolvedRunCleared).
 	// Drift: 34 categories and the two values of driftSeverity.
-	want := map[string]int{"Reason": 66, "Event": 25, "Condition": 17, "SchemaPhase": 13, "MigrationPhase": 12, "Drift": 36}
+	want := map[string]int{"Reason": 66, "Event": 27, "Condition": 17, "SchemaPhase": 13, "MigrationPhase": 12, "Drift": 36}
 	assert.Equal(t, want, count)
 }
 
