@@ -16,6 +16,7 @@ import (
 var clusters = map[string]func() []runtime.Object{
 	"empty":         func() []runtime.Object { return nil },
 	"waiting":       waitingCluster,
+	"older-plan":    olderPlanCluster,
 	"destructive":   destructiveCluster,
 	"fleet":         fleetCluster,
 	"applied":       appliedCluster,
@@ -36,6 +37,13 @@ func waitingCluster() []runtime.Object {
 	orders := newSchema("app", "orders", 1)
 	_, objects := awaitApproval(orders, 2, safeStatements)
 	return append([]runtime.Object{orders}, objects...)
+}
+
+// olderPlanCluster has a plan whose fingerprint was formed by another contract: what it is formed of is not known here.
+func olderPlanCluster() []runtime.Object {
+	objects := waitingCluster()
+	objects[1].(*v1alpha1.PtahSchemaPlan).Spec.ContractVersion = 2
+	return objects
 }
 
 func destructiveCluster() []runtime.Object {

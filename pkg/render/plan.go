@@ -24,23 +24,25 @@ const (
 // view around it.
 type Plan struct {
 	Meta
-	Namespace     string        `json:"namespace"`
-	Schema        string        `json:"schema"`
-	Name          string        `json:"name"`
-	UID           string        `json:"uid"`
-	Role          string        `json:"role"`
-	Fingerprint   string        `json:"fingerprint"`
-	ContentDigest string        `json:"contentDigest"`
-	Chunks        int           `json:"chunks"`
-	Size          int64         `json:"size"`
-	Dialect       string        `json:"dialect"`
-	Statements    int           `json:"statements"`
-	Destructive   bool          `json:"destructive"`
-	StoredAt      time.Time     `json:"storedAt"`
-	AppliedAt     *time.Time    `json:"appliedAt"`
-	WaitingFor    Waiting       `json:"waitingFor"`
-	Hazards       []Hazard      `json:"hazards"`
-	Document      plan.Document `json:"document"`
+	Namespace     string `json:"namespace"`
+	Schema        string `json:"schema"`
+	Name          string `json:"name"`
+	UID           string `json:"uid"`
+	Role          string `json:"role"`
+	Fingerprint   string `json:"fingerprint"`
+	ContentDigest string `json:"contentDigest"`
+	// Unproven says why the fingerprint could not be checked; the digests were.
+	Unproven    string        `json:"unproven,omitempty"`
+	Chunks      int           `json:"chunks"`
+	Size        int64         `json:"size"`
+	Dialect     string        `json:"dialect"`
+	Statements  int           `json:"statements"`
+	Destructive bool          `json:"destructive"`
+	StoredAt    time.Time     `json:"storedAt"`
+	AppliedAt   *time.Time    `json:"appliedAt"`
+	WaitingFor  Waiting       `json:"waitingFor"`
+	Hazards     []Hazard      `json:"hazards"`
+	Document    plan.Document `json:"document"`
 	Rejected
 
 	now    time.Time
@@ -127,13 +129,22 @@ func (p *Plan) Draw(c *Canvas) {
 	})
 }
 
+// Unproven words a fingerprint that could not be checked.
+func Unproven(why string) string {
+	return "could not tell whether this is the fingerprint of these statements: " + why
+}
+
 func (p *Plan) drawHead(c *Canvas) {
 	const verified = "   verified, "
 	f := c.fields()
 	chunks := fmt.Sprintf("%s%d of %d %s", verified, p.Chunks, p.Chunks, plural(p.Chunks, "chunk"))
 	f.line("Schema", c.paint(Strong, p.Namespace+"/"+p.Schema))
 	f.line("Plan", fmt.Sprintf("%s (%s)", p.Role, p.Name))
-	f.line("Fingerprint", f.identifier(p.Fingerprint, 0))
+	fingerprint := []string{f.identifier(p.Fingerprint, 0)}
+	if p.Unproven != "" {
+		fingerprint = append(fingerprint, c.mark(Caution)+" "+Unproven(p.Unproven))
+	}
+	f.line("Fingerprint", fingerprint...)
 	f.line("Content digest", f.identifier(p.ContentDigest, width(chunks))+c.paint(Good, chunks))
 	f.pairs([2]string{"Dialect", p.Dialect}, [2]string{"Statements", fmt.Sprint(p.Statements)}, [2]string{"Destructive", p.destructive(c)})
 	f.pairs([2]string{"Stored", Stamp(p.StoredAt, p.now)}, [2]string{"Applied", p.applied()})

@@ -74,6 +74,9 @@ func (o *planOptions) run(ctx context.Context) error {
 		return err
 	}
 	view := storedplan.View(found.schema, verified, o.global.Clock())
+	if verified.Unproven != "" && (o.format.Kind == render.SQL || o.format.Kind == render.JSON) { // which have no place for it
+		o.global.Note(render.Caution, "%s", render.Unproven(verified.Unproven))
+	}
 	if o.applied {
 		view.Role = render.RoleApplied
 	}

@@ -32,6 +32,9 @@ type Verified struct {
 	// Head is the document without its statements; an 8 MiB plan is not held twice.
 	Head       plan.Document
 	Statements int
+	// Unproven says why the fingerprint, which an approval names, could not be formed again from what the object binds; "" when it was. The bytes
+	// were checked all the same, against digests that the object names.
+	Unproven string
 }
 
 // Document is the whole document.
@@ -58,6 +61,9 @@ func Read(ctx context.Context, reader Reader, object *v1alpha1.PtahSchemaPlan) (
 	}
 	if err := agree(object, v); err != nil {
 		return nil, fmt.Errorf("reading %s: %w; %s", what, err, Advice)
+	}
+	if version := object.Spec.ContractVersion; version != v1alpha1.SchemaPlanContractVersion {
+		v.Unproven = fmt.Sprintf("the plan is of contract version %d, and this program forms fingerprints of version %d only", version, v1alpha1.SchemaPlanContractVersion)
 	}
 	return v, nil
 }
@@ -156,7 +162,7 @@ func agree(object *v1alpha1.PtahSchemaPlan, v *Verified) error {
 	return bound(spec)
 }
 
-// bound computes the fingerprint again from what it binds. Plans of older contracts form it otherwise and are believed.
+// bound computes the fingerprint again from what it binds. Plans of other contracts form it otherwise: Verified.Unproven says so.
 func bound(spec v1alpha1.PtahSchemaPlanSpec) error {
 	if spec.ContractVersion != v1alpha1.SchemaPlanContractVersion {
 		return nil

@@ -17,7 +17,7 @@ func View(schema *v1alpha1.PtahSchema, verified *Verified, now time.Time) *rende
 		Role: render.RoleStored, Fingerprint: object.Spec.Fingerprint, ContentDigest: object.Spec.ContentDigest,
 		Chunks: len(object.Spec.Chunks), Size: object.Spec.Size, Dialect: object.Spec.Dialect,
 		Statements: verified.Statements, Destructive: verified.Head.Destructive,
-		StoredAt: object.CreationTimestamp.UTC(), Document: verified.Head,
+		StoredAt: object.CreationTimestamp.UTC(), Document: verified.Head, Unproven: verified.Unproven,
 	}
 	if schema == nil {
 		return view.WithBytes(verified.Bytes, now)
