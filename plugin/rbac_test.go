@@ -164,12 +164,17 @@ func TestEachRoleIsEnoughAndNotTooMuch(t *testing.T) {
 func TestEveryCommandHasARole(t *testing.T) {
 	root := invoke(scenario{Program: "kubectl_complete-ptah"}, []string{""})
 	page := read(t, "../docs/rbac.md")
+	_, runbooks, _ := strings.Cut(read(t, "../README.md"), "## Every runbook is one command")
+	runbooks, _, _ = strings.Cut(runbooks, "\n## ")
 	for _, line := range strings.Split(root.stdout, "\n") {
 		command, _, named := strings.Cut(line, "\t")
 		if !named || command == "help" {
 			continue
 		}
 		assert.Contains(t, page, "`"+command+"`", "docs/rbac.md")
+		if !slices.Contains([]string{"version", "completion"}, command) {
+			assert.Regexp(t, "`(kubectl ptah )?"+command+"[` ]", runbooks, "the table of README.md")
+		}
 		_, err := os.Stat("../docs/rbac/" + command + ".yaml")
 		assert.Equal(t, slices.Contains(needsNothing, command), err != nil, "docs/rbac/%s.yaml", command)
 	}
