@@ -87,8 +87,9 @@ bin/cyclonedx-gomod: hack/release/tools/go.mod
 	go build -modfile=hack/release/tools/go.mod -o $@ github.com/CycloneDX/cyclonedx-gomod/cmd/$(@F)
 
 .PHONY: test-release
-test-release: bin/gotestsum $(RELEASE_TOOLS) ## Pack the plugin, check the krew manifest, install it with krew
+test-release: bin/gotestsum $(RELEASE_TOOLS) ## Pack the plugin, check the krew manifest, install it with krew; have Prometheus judge the alerting rules
 	@mkdir -p bin/reports
+	cd hack/alerts && $(GOTEST) --jsonfile $(CURDIR)/bin/reports/alerts.json -- -vet=off -count=1 ./...
 	PTAH_RELEASE_TOOLS=$(CURDIR)/bin $(GOTEST) --jsonfile bin/reports/release.json -- -vet=off -count=1 -run Krew ./hack/release
 
 .PHONY: release

@@ -93,6 +93,16 @@ func TestKrewInstallsTheArchive(t *testing.T) {
 		require.NoError(t, err, string(said))
 		assert.Equal(t, 3, strings.Count(string(said), ": OK\n"), string(said))
 	})
+	t.Run("a second build gives the same bytes", func(t *testing.T) {
+		again := r
+		again.out = filepath.Join(t.TempDir(), "release")
+		require.NoError(t, again.run(t.Context()))
+		first, err := os.ReadFile(filepath.Join(out, "SHA256SUMS"))
+		require.NoError(t, err)
+		second, err := os.ReadFile(filepath.Join(again.out, "SHA256SUMS"))
+		require.NoError(t, err)
+		assert.Equal(t, string(first), string(second))
+	})
 	t.Run("the SBOM names what is linked in", func(t *testing.T) {
 		var bom struct {
 			Components []struct{ Name string } `json:"components"`
