@@ -26,6 +26,7 @@ type Pass struct {
 
 	world *World
 	job   *batchv1.Job // as it was seen, for judging its Pods
+	jobAt time.Time    // when this process wrote it; meaningless for one from the cache
 }
 
 // Gather takes a first look, from the caches. The second result is false where the schema is gone.
@@ -117,10 +118,13 @@ func (p *Pass) recall() {
 			p.View.Published = r.published
 		}
 		if r.job != nil && r.job.Name == op.JobName {
-			p.job = r.job
+			p.job, p.jobAt = r.job, r.jobAt
 		}
 	})
 }
+
+// cacheLag is how long a Job that this process wrote may be missing in the cache before that means that somebody deleted it.
+const cacheLag = 5 * time.Second
 
 // cachedJob looks the claim's Job and its Pods up in the caches.
 func (p *Pass) cachedJob(ctx context.Context) {
@@ -136,6 +140,8 @@ func (p *Pass) cachedJob(ctx context.Context) {
 	case err != nil && !apierrors.IsNotFound(err):
 		p.Snapshot.Job.State = operation.Unknown
 		return
+	case err != nil && p.job != nil && p.View.Now.Sub(p.jobAt) >= cacheLag:
+		p.job = nil
 	}
 	if p.job == nil {
 		p.Snapshot.Job.State = operation.Absent

@@ -37,6 +37,7 @@ type recollection struct {
 	uid       types.UID
 	object    client.Object // as this process wrote it last
 	job       *batchv1.Job  // as this process wrote it last
+	jobAt     time.Time     // when it did
 	permit    string
 	refusal   operation.Refusal
 	result    operation.Result
@@ -114,8 +115,13 @@ func (m *Memory) Refuse(k Key, claimID, message string, now time.Time) {
 }
 
 // WroteJob remembers a Job as the API server returned it.
-func (m *Memory) WroteJob(k Key, job *batchv1.Job) {
-	m.with(k, func(r *recollection) { r.job = job })
+func (m *Memory) WroteJob(k Key, job *batchv1.Job, now time.Time) {
+	m.with(k, func(r *recollection) { r.job, r.jobAt = job, now })
+}
+
+// ForgetJob drops a Job that the API server itself does not have.
+func (m *Memory) ForgetJob(k Key) {
+	m.with(k, func(r *recollection) { r.job = nil })
 }
 
 // WrotePlan remembers the plan that was published for a claim.

@@ -90,6 +90,7 @@ func (p *Pass) readJob(ctx context.Context) {
 		p.seeJob(true)
 	case apierrors.IsNotFound(err):
 		p.job = nil
+		p.world.Memory.ForgetJob(p.Key)
 		p.Snapshot.Job = operation.Known[operation.Job]{State: operation.Absent, Fresh: true}
 	default:
 		p.Snapshot.Job = operation.Known[operation.Job]{State: operation.Unknown, Fresh: true}

@@ -79,7 +79,7 @@ func (p *Pass) CreateJob(ctx context.Context, c operation.Claim) error {
 	if err := p.world.Writer.Create(ctx, job); err != nil {
 		return fmt.Errorf("creating job %s/%s: %w", job.Namespace, job.Name, err)
 	}
-	p.world.Memory.WroteJob(p.Key, job)
+	p.world.Memory.WroteJob(p.Key, job, p.world.Clock())
 	return nil
 }
 
@@ -96,7 +96,7 @@ func (p *Pass) ScheduleCleanup(ctx context.Context, s operation.ScheduleCleanup)
 	if err := p.world.Writer.Patch(ctx, job, client.RawPatch(types.MergePatchType, body)); err != nil {
 		return outdated(err, "scheduling the cleanup of job %s/%s", job.Namespace, job.Name)
 	}
-	p.world.Memory.WroteJob(p.Key, job)
+	p.world.Memory.WroteJob(p.Key, job, p.world.Clock())
 	return nil
 }
 
