@@ -96,8 +96,12 @@ test-release: bin/gotestsum $(RELEASE_TOOLS) ## Pack the plugin, check the krew 
 release: $(RELEASE_TOOLS) ## Archives of the plugin for six platforms, SBOMs, SHA256SUMS and the krew manifest, in bin/release
 	go run ./hack/release -version '$(VERSION)' -revision '$(REVISION)'
 
+.PHONY: test-images
+test-images: build cluster-tool ## Images that only the end-to-end tests use: a manager that dies where it is told to, an executor that lies
+	eval "$$($(CLUSTER_TOOL) env)"; bin/ptah-images --only manager-failpoints,executor-idle --registry "$$PTAH_REGISTRY_HOST/ptah" --version '$(VERSION)' --revision '$(REVISION)' --output json bin/images-test.json
+
 .PHONY: test-e2e
-test-e2e: bin/gotestsum build cluster-up images ## The product on the real cluster
+test-e2e: bin/gotestsum build cluster-up images test-images ## The product on the real cluster
 	@mkdir -p bin/reports
 	@command -v jq >/dev/null || { echo "installing jq, which the contract's own commands need"; apt-get update -q >/dev/null && apt-get install -yq --no-install-recommends jq >/dev/null; }
 	go test -vet=off -c -o bin/e2e.test ./test/e2e

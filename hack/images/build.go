@@ -54,7 +54,7 @@ func (b *builder) build(ctx context.Context, goos, goarch string, bin binary, fi
 	start := time.Now()
 	_, _ = fmt.Fprintf(b.progress, "building %s for %s/%s\n", bin.name, goos, goarch)
 	// -buildvcs=false: the stamp below says the revision; the toolchain's own would make the bytes depend on the state of the index.
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", b.linkerFlags(), "-o", target, bin.path) //nolint:gosec // a fixed command
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", bin.tags, "-ldflags", b.linkerFlags(), "-o", target, bin.path) //nolint:gosec // a fixed command
 	cmd.Dir = b.source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+goos, "GOARCH="+goarch)
 	cmd.Stdout, cmd.Stderr = b.progress, b.progress

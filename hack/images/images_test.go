@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -234,6 +235,24 @@ func TestCommandLine(t *testing.T) {
 	for _, name := range []string{"--registry", "--plain-http", "--oci-layout", "--output", "--platform", "--only", "--bin-dir", "--version"} {
 		assert.Contains(t, help.String(), name)
 	}
+}
+
+// What tests need is made only where it is named, and what is shipped is built without tags.
+func TestVariantsAreNeverShipped(t *testing.T) {
+	names := func(list []image) []string {
+		var out []string
+		for _, i := range list {
+			out = append(out, i.name)
+			for _, f := range i.files {
+				if slices.Contains([]string{"manager", "executor", "kubectl-ptah"}, i.name) {
+					assert.Empty(t, f.binary.tags, i.name)
+				}
+			}
+		}
+		return out
+	}
+	assert.Equal(t, []string{"manager", "executor", "kubectl-ptah"}, names(chosen(nil)))
+	assert.Equal(t, []string{"executor", "manager-failpoints"}, names(chosen([]string{"manager-failpoints", "executor"})))
 }
 
 func TestSourceRevisionOutsideARepository(t *testing.T) {

@@ -87,7 +87,7 @@ func parse(args []string, stderr io.Writer) (settings, error) {
 	fs.StringVar(&s.revision, "revision", "", "source `REVISION` stamped into the binaries (default: the commit that git reports, -dirty where the tree was changed)")
 	fs.StringVar(&s.tag, "tag", "", "`TAG` to push (default: the version)")
 	fs.StringVar(&platforms, "platform", "linux/"+runtime.GOARCH, "comma-separated `LIST` of platforms; more than one gives an image index")
-	fs.StringVar(&only, "only", "", "comma-separated `LIST` of images to make (default: all)")
+	fs.StringVar(&only, "only", "", "comma-separated `LIST` of images to make (default: all that are shipped; manager-failpoints and executor-idle are for tests)")
 	fs.StringVar(&s.binDir, "bin-dir", "bin", "`DIR` for the binaries, in one folder per platform; up-to-date ones are not linked again")
 	fs.StringVar(&s.prebuilt, "prebuilt", "", "take the binaries from `DIR`/OS_ARCH instead of building them")
 	fs.StringVar(&s.source, "source", ".", "root `DIR` of the module")

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
@@ -37,10 +36,7 @@ type worker struct {
 func (w worker) produce(ctx context.Context) ([]result, error) {
 	b := &builder{source: w.source, binDir: w.binDir, prebuilt: w.prebuilt, version: w.version, revision: w.revision, progress: w.progress}
 	var results []result
-	for _, i := range images {
-		if len(w.only) > 0 && !slices.Contains(w.only, i.name) {
-			continue
-		}
+	for _, i := range chosen(w.only) {
 		a, err := w.assemble(ctx, b, i)
 		if err != nil {
 			return nil, err

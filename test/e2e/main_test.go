@@ -122,14 +122,14 @@ func (s *stage) apply() {
 // phase waits for a phase.
 func (s *stage) phase(want string) {
 	s.t.Helper()
-	require.NoError(s.t, it.WaitField(s.t.Context(), s.ns, "ptahschema", s.name, ".status.phase", want, 3*time.Minute, nil))
+	require.NoError(s.t, it.WaitField(s.t.Context(), s.ns, "ptahschema", s.name, ".status.phase", want, patience, nil))
 }
 
 // condition waits until a condition has the status and reason, and returns its message.
 func (s *stage) condition(kind, status, reason string) string {
 	s.t.Helper()
 	path := fmt.Sprintf(`.status.conditions[?(@.type==%q)]`, kind)
-	require.NoError(s.t, it.WaitField(s.t.Context(), s.ns, "ptahschema", s.name, path+".reason", reason, 3*time.Minute, nil))
+	require.NoError(s.t, it.WaitField(s.t.Context(), s.ns, "ptahschema", s.name, path+".reason", reason, patience, nil))
 	require.NoError(s.t, it.WaitField(s.t.Context(), s.ns, "ptahschema", s.name, path+".status", status, time.Minute, nil))
 	message, err := it.Field(s.t.Context(), s.ns, "ptahschema", s.name, path+".message")
 	require.NoError(s.t, err)
@@ -140,7 +140,7 @@ func (s *stage) condition(kind, status, reason string) string {
 func (s *stage) messageHolds(kind string, words ...string) string {
 	s.t.Helper()
 	path := fmt.Sprintf(`.status.conditions[?(@.type==%q)].message`, kind)
-	message, err := it.WaitWords(s.t.Context(), s.ns, "ptahschema", s.name, path, words, 3*time.Minute)
+	message, err := it.WaitWords(s.t.Context(), s.ns, "ptahschema", s.name, path, words, patience)
 	require.NoError(s.t, err)
 	return message
 }

@@ -43,9 +43,12 @@ type Schema struct {
 	Engine, SecretName string
 	// RegistrySecret makes the registry access authenticated.
 	RegistrySecret string
-	// Extra is YAML appended to the spec, indented by two.
-	Extra            string
+	// CoordinationKey is NAMESPACE/NAME unless said.
+	CoordinationKey string
+	// Policy is YAML inside of spec.policy's braces, beginning with a comma; Extra is YAML appended to the spec, indented by two.
+	Policy, Extra    string
 	AllowDestructive bool
+	SharedRealm      bool
 }
 
 var schemaManifest = template.Must(template.New("schema").Parse(`apiVersion: v1
@@ -72,15 +75,16 @@ metadata: {name: {{.Name}}, namespace: {{.Namespace}}}
 spec:
   target:
     engine: {{.Engine}}
-    coordinationKey: {{.Namespace}}/{{.Name}}
-    urlFrom: {name: {{.SecretName}}, key: url}
+    coordinationKey: {{.CoordinationKey}}
+{{if .SharedRealm}}    sharedRealm: true
+{{end}}    urlFrom: {name: {{.SecretName}}, key: url}
   desired:
     ociRef: {{.Reference}}
     transport: {plainHTTP: true}
 {{if .RegistrySecret}}    registryAuthFrom: {name: {{.RegistrySecret}}}
 {{end}}    verificationPolicyFrom: {name: schema-policy, key: policy.yaml}
   interval: {{.Interval}}
-  policy: {apply: {{.Apply}}, allowDestructive: {{.AllowDestructive}}}
+  policy: {apply: {{.Apply}}, allowDestructive: {{.AllowDestructive}}{{.Policy}}}
 {{.Extra}}`))
 
 // OwnSecret says that the manifest carries the Secret.
@@ -99,6 +103,9 @@ func (s Schema) Manifest() (string, error) {
 	}
 	if s.SecretName == "" {
 		s.SecretName = s.Name + "-database"
+	}
+	if s.CoordinationKey == "" {
+		s.CoordinationKey = s.Namespace + "/" + s.Name
 	}
 	var b strings.Builder
 	if err := schemaManifest.Execute(&b, s); err != nil {

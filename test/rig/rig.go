@@ -77,23 +77,46 @@ func (r *Rig) readPostgres(text string) error {
 	return nil
 }
 
-// readImages takes the list that `make images` wrote; Pods know the registry by its name inside the cluster.
+// readImages takes the list that `make images` wrote.
 func (r *Rig) readImages() error {
-	data, err := os.ReadFile(filepath.Join(r.Bin, "images.json"))
+	images, err := r.imageList("images.json")
 	if err != nil {
 		return fmt.Errorf("reading the image list (make images writes it): %w", err)
+	}
+	r.Images = images
+	return nil
+}
+
+// TestImage is the reference of an image that is made for these tests only (make test-images).
+func (r *Rig) TestImage(name string) (string, error) {
+	images, err := r.imageList("images-test.json")
+	if err != nil {
+		return "", fmt.Errorf("reading the list of test images (make test-images writes it): %w", err)
+	}
+	if images[name] == "" {
+		return "", fmt.Errorf("reading the list of test images: %s is not in it; run make test-images", name)
+	}
+	return images[name], nil
+}
+
+// imageList gives references by name; Pods know the registry by its name inside the cluster.
+func (r *Rig) imageList(file string) (map[string]string, error) {
+	data, err := os.ReadFile(filepath.Join(r.Bin, file))
+	if err != nil {
+		return nil, err
 	}
 	var list struct {
 		Images []struct{ Name, Repository, Digest string }
 	}
 	if err := json.Unmarshal(data, &list); err != nil {
-		return fmt.Errorf("reading the image list: %w", err)
+		return nil, fmt.Errorf("decoding %s: %w", file, err)
 	}
+	images := map[string]string{}
 	for _, image := range list.Images {
 		_, repository, _ := strings.Cut(image.Repository, "/")
-		r.Images[image.Name] = r.Registry + "/" + repository + "@" + image.Digest
+		images[image.Name] = r.Registry + "/" + repository + "@" + image.Digest
 	}
-	return nil
+	return images, nil
 }
 
 // Result is what a command left behind.
