@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/plugin"
 	"github.com/ptah-run/ptah/plugin/options"
 )
@@ -174,6 +175,33 @@ func TestWatchShowsWhatChangesAndEndsWithTheContext(t *testing.T) {
 
 	assert.Equal(t, options.Done, <-done)
 	assert.Equal(t, 4, strings.Count(out.String(), "\n"), "a title row, two rows, and one row for the change:\n%s", out.String())
+}
+
+func TestFindStalledWatchShowsWhatIsNewAndWhatIsOver(t *testing.T) {
+	stuck := func(name string, id int) *v1alpha1.PtahSchema {
+		s := newSchema("app", name, id)
+		s.Status.NextReconciliationTime = agoPtr(4 * time.Hour)
+		return s
+	}
+	s, kubeconfig := stage(t, stuck("orders", 1), newSchema("app", "other", 5))
+	ctx, stop := context.WithTimeout(t.Context(), 20*time.Second)
+	defer stop()
+	out, told := &lockedBuffer{}, &lockedBuffer{}
+	global := options.New(genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: told}, options.Screen{}, fixedClock, noEnv)
+	done := make(chan options.Code)
+	go func() {
+		done <- plugin.Run(ctx, global, "kubectl-ptah", []string{"find-stalled", "--watch", "--every", "100ms", "--kubeconfig", kubeconfig})
+	}()
+	shows := func(b *lockedBuffer, text string) func() bool { return func() bool { return strings.Contains(b.String(), text) } }
+	require.Eventually(t, shows(out, "1 of 2 resources is stalled"), 10*time.Second, 10*time.Millisecond)
+	s.put(toUnstructured(stuck("other", 5)))
+	require.Eventually(t, shows(out, "schema  other"), 10*time.Second, 10*time.Millisecond)
+	s.put(toUnstructured(newSchema("app", "orders", 1)))
+	require.Eventually(t, shows(told, "app/schema/orders is not stalled any more"), 10*time.Second, 10*time.Millisecond)
+	stop()
+
+	assert.Equal(t, options.Done, <-done)
+	assert.Equal(t, 1, strings.Count(out.String(), "schema  orders"), "what did not change is shown once:\n%s", out.String())
 }
 
 // Every verb says what its exit codes mean in the same table, and none of them panics on odd arguments.

@@ -16,6 +16,15 @@ import (
 func init() {
 	clusters["stalled"] = stalledCluster
 	clusters["stalled-no-leader"] = leaderlessCluster
+	clusters["stalled-no-leader-named"] = func() []runtime.Object {
+		objects := leaderlessCluster()
+		for _, object := range objects {
+			if c, ok := object.(*admissionregistration.MutatingWebhookConfiguration); ok {
+				c.Annotations[v1alpha1.ReleaseNameAnnotation], c.Annotations[v1alpha1.ReleaseNamespaceAnnotation] = "ptah", "ptah-system"
+			}
+		}
+		return objects
+	}
 	clusters["unscheduled"] = unscheduledCluster
 	grants = append(grants,
 		rbac.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get"}},

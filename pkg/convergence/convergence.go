@@ -126,9 +126,9 @@ func (o *Object) why(now time.Time) string {
 	case op != nil && op.Attempt >= climbing:
 		return fmt.Sprintf("%s is at attempt %d: it fails as often as it is tried", op.Type, op.Attempt)
 	case op != nil && now.Sub(op.StartedAt) > o.deadline():
-		return fmt.Sprintf("%s was claimed %s ago, and nobody reads its result", op.Type, spell(now.Sub(op.StartedAt)))
+		return fmt.Sprintf("%s began %s ago, and nobody reads its result", op.Type, spell(now.Sub(op.StartedAt)))
 	case op != nil:
-		return fmt.Sprintf("%s was claimed %s ago: slow rather than abandoned", op.Type, spell(now.Sub(op.StartedAt)))
+		return fmt.Sprintf("%s began %s ago: slow rather than abandoned", op.Type, spell(now.Sub(op.StartedAt)))
 	case o.Metadata.DeletionTimestamp != nil:
 		return "its deletion waits, and nobody finishes it"
 	case c.Type == "":

@@ -78,14 +78,14 @@ func TestJudge(t *testing.T) {
 				s.Status.ActiveOperation = operation(1, 2*time.Hour)
 				next(&s.Status.NextReconciliationTime, 2*time.Hour)
 			},
-			convergence.Stalled, 2 * time.Hour, "Resolve was claimed 2h0m0s ago, and nobody reads its result",
+			convergence.Stalled, 2 * time.Hour, "Resolve began 2h0m0s ago, and nobody reads its result",
 		},
 		"slow": {
 			func(s *v1alpha1.PtahSchema) {
 				s.Status.ActiveOperation = operation(2, 5*time.Minute)
 				next(&s.Status.NextReconciliationTime, 20*time.Minute)
 			},
-			convergence.Stalled, 20 * time.Minute, "Resolve was claimed 5m0s ago: slow rather than abandoned",
+			convergence.Stalled, 20 * time.Minute, "Resolve began 5m0s ago: slow rather than abandoned",
 		},
 		"a failure says more than Ready": {
 			func(s *v1alpha1.PtahSchema) {

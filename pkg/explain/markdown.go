@@ -41,16 +41,21 @@ resource, its artifact or its policies, or the operator of the database, the reg
 		fmt.Fprintf(&page, "\n## %s\n\n| Word | Where | Meaning | Who | Clears when | Run |\n|---|---|---|---|---|---|\n", titles[kind])
 		for _, e := range All() {
 			if e.Kind == kind {
-				fmt.Fprintf(&page, "| `%s` | %s | %s | %s | %s | %s |\n", e.Name, e.Where, e.Meaning, e.By, e.Clears, code(e.Command))
+				fmt.Fprintf(&page, "| `%s` | %s | %s | %s | %s | %s |\n", e.Name, e.Where, e.Meaning, e.By, e.Clears, commands(e))
 			}
 		}
 	}
 	return page.String()
 }
 
-func code(command string) string {
-	if command == "" {
-		return ""
+func commands(e Entry) string {
+	var list []string
+	for _, run := range e.Runs() {
+		text := "`" + run.Command + "`"
+		if run.Resource != "" {
+			text = run.Resource + ": " + text
+		}
+		list = append(list, text)
 	}
-	return "`" + command + "`"
+	return strings.Join(list, "; ")
 }

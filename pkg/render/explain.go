@@ -2,6 +2,7 @@ package render
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ptah-run/ptah/pkg/explain"
 )
@@ -15,8 +16,16 @@ type Explanation struct {
 	Party   string `json:"party"`
 	Clears  string `json:"clears,omitempty"`
 	Command string `json:"command,omitempty"`
+	// Commands has one for each kind of resource, where they differ.
+	Commands []ExplanationRun `json:"commands,omitempty"`
 
 	who string
+}
+
+// ExplanationRun is what to run for one kind of resource.
+type ExplanationRun struct {
+	ResourceKind string `json:"resourceKind"`
+	Command      string `json:"command"`
 }
 
 // Explanations are uses of words: those of one in full, or a table of all.
@@ -31,9 +40,18 @@ type Explanations struct {
 func NewExplanations(entries []explain.Entry, table bool) *Explanations {
 	e := &Explanations{Meta: Meta{APIVersion: APIVersion, Kind: "Explanations"}, Items: make([]Explanation, 0, len(entries)), table: table}
 	for _, x := range entries {
-		e.Items = append(e.Items, Explanation{
-			Word: x.Name, Use: string(x.Kind), Where: x.Where, Meaning: x.Meaning, Party: string(x.By), Clears: x.Clears, Command: x.Command, who: explain.Who(x.By),
-		})
+		item := Explanation{
+			Word: x.Name, Use: string(x.Kind), Where: x.Where, Meaning: x.Meaning, Party: string(x.By), Clears: x.Clears, who: explain.Who(x.By),
+		}
+		for i, run := range x.Runs() {
+			if i == 0 {
+				item.Command = run.Command
+			}
+			if run.Resource != "" {
+				item.Commands = append(item.Commands, ExplanationRun{run.Resource, run.Command})
+			}
+		}
+		e.Items = append(e.Items, item)
 	}
 	return e
 }
@@ -70,10 +88,20 @@ func (e *Explanations) Draw(c *Canvas) {
 		if item.Clears != "" {
 			f.line("Clears", item.Clears)
 		}
-		if item.Command != "" {
-			f.line("Run", item.Command)
-		}
+		f.line("Run", item.run()...)
 	}
+}
+
+// run lists the commands, each with what it is for where that makes a difference.
+func (e Explanation) run() []string {
+	if len(e.Commands) == 0 && e.Command != "" {
+		return []string{e.Command}
+	}
+	var lines []string
+	for _, c := range e.Commands {
+		lines = append(lines, c.Command+"   for a "+c.ResourceKind)
+	}
+	return lines
 }
 
 func (e *Explanations) drawTable(c *Canvas) {
@@ -88,7 +116,7 @@ func (e *Explanations) drawTable(c *Canvas) {
 	for _, item := range e.Items {
 		row := []cell{{text: item.Use}, {text: item.Word}, {text: item.Party}, {text: item.Meaning}}
 		if c.Wide {
-			row = append(row, cell{text: item.Where}, cell{text: orNone(c, item.Command)})
+			row = append(row, cell{text: item.Where}, cell{text: orNone(c, strings.Join(item.run(), "; "))})
 		}
 		t.rows = append(t.rows, row)
 	}

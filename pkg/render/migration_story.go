@@ -99,6 +99,17 @@ func approvalState(status v1alpha1.ApprovalStatus) string {
 	return "Open"
 }
 
+// approvalWord is a state of an approval in plain words.
+func approvalWord(state string) string {
+	switch state {
+	case "Spent":
+		return "used"
+	case "Stale":
+		return "overtaken"
+	}
+	return strings.ToLower(state)
+}
+
 // Data is this view.
 func (s *MigrationStory) Data() any { return s }
 
@@ -122,7 +133,7 @@ func (s *MigrationStory) drawPlan(c *Canvas) {
 	f.line("Fingerprint", f.identifier(s.CurrentPlan.Fingerprint, 0))
 	lines := make([]string, 0, len(s.Approvals))
 	for _, a := range s.Approvals {
-		lines = append(lines, Printable(a.Approver)+" "+Stamp(a.ApprovedAt, s.now)+" ("+a.Name+", "+strings.ToLower(a.State)+")")
+		lines = append(lines, Printable(a.Approver)+" "+Stamp(a.ApprovedAt, s.now)+" ("+a.Name+", "+approvalWord(a.State)+")")
 	}
 	if len(lines) == 0 && len(s.Unseen) == 0 {
 		lines = append(lines, "none")

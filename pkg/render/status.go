@@ -60,7 +60,7 @@ func (s *Status) Draw(c *Canvas) {
 	s.drawPlan(c, f)
 	s.drawWork(c, f)
 	if s.Manager != nil {
-		f.line("Manager", fmt.Sprintf("ptah %s, revision %s, epoch %s", s.Manager.PtahVersion, short(s.Manager.Revision, 12), s.Manager.Epoch))
+		f.line("Manager", fmt.Sprintf("ptah %s, revision %s", s.Manager.PtahVersion, short(s.Manager.Revision, 12)))
 	}
 	s.drawConditions(c)
 }
@@ -159,18 +159,7 @@ func (s *Status) drawDrift(c *Canvas, f *fields) {
 		return
 	}
 	f.line("Observed", Stamp(o.ObservedAt, s.now))
-	if o.Kinds == 0 {
-		f.line("Drift", "none")
-		return
-	}
-	lines := []string{fmt.Sprintf("%d %s of difference, worst: %s", o.Kinds, plural(int(o.Kinds), "kind"), c.paint(driftTone(o.Worst), o.Worst))}
-	for _, finding := range o.Findings {
-		lines = append(lines, fmt.Sprintf("%s: %d (%s)", finding.Category, finding.Count, finding.Severity))
-	}
-	if o.Truncated {
-		lines = append(lines, "and more, which the status does not list")
-	}
-	f.line("Drift", lines...)
+	f.line("Drift", s.driftLines(c)...)
 }
 
 func driftTone(severity string) Tone {

@@ -27,6 +27,10 @@ type Entry struct {
 	From        string // component that said so
 }
 
+// Telling says whether an entry is worth a line by default: what Ptah says about its own objects, and every warning. The rest is how Kubernetes makes
+// Jobs and Pods.
+func (e *Entry) Telling() bool { return e.Warning || strings.HasPrefix(e.Kind, "Ptah") }
+
 // Scope is what belongs to one resource.
 type Scope struct {
 	Kind, Name string

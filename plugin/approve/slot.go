@@ -42,7 +42,7 @@ func findSlot(ctx context.Context, c client, object *v1alpha1.PtahSchemaPlan) (s
 			return slot{name: name, standing: existing}, nil
 		}
 	}
-	return slot{}, options.Refusedf("plan %s/%s was approved %d times and every approval was spent or retired; nothing was changed", object.Namespace, object.Name, maxSlots)
+	return slot{}, options.Refusedf("plan %s/%s was approved %d times and every approval was used or overtaken; nothing was changed", object.Namespace, object.Name, maxSlots)
 }
 
 // slotName follows from the plan object: a plan made again under the same name gets another.

@@ -15,6 +15,8 @@ type Coordination struct {
 	// LeaderElection is off on an operator of one replica; LeaderID names the leader Lease.
 	LeaderElection bool
 	LeaderID       string
+	// Release and ReleaseNamespace are where the managers' Deployment is; empty on an operator that does not say.
+	Release, ReleaseNamespace string
 }
 
 // DefaultLeaderID names the leader Lease where nothing else does.
@@ -31,6 +33,7 @@ func (c *Client) Coordination(ctx context.Context) (Coordination, error) {
 		Namespace:      object.Annotations[v1alpha1.CoordinationNamespaceAnnotation],
 		LeaderElection: object.Annotations[v1alpha1.LeaderElectionAnnotation] != "false",
 		LeaderID:       object.Annotations[v1alpha1.LeaderElectionIDAnnotation],
+		Release:        object.Annotations[v1alpha1.ReleaseNameAnnotation], ReleaseNamespace: object.Annotations[v1alpha1.ReleaseNamespaceAnnotation],
 	}
 	if found.LeaderID == "" {
 		found.LeaderID = v1alpha1.LeaderElectionLease

@@ -22,7 +22,8 @@ func New(global *options.Global) *cobra.Command {
 in the order of time, the same said again counted and not repeated.
 
 Jobs and Pods are found by what the resource's status and its own Events say, so that they are
-shown although they are gone. The API server keeps Events for an hour unless it is told otherwise.
+shown although they are gone. Without -o wide or --all only warnings and what Ptah itself says are
+shown, and how many others there are; JSON and YAML have all of them. The API server keeps Events for an hour unless it is told otherwise.
 
 What could not be read because of a missing permission is named on stderr, and the exit code is
 then 1; what could be read is shown all the same. Without any Event the exit code is 3.`,
@@ -41,6 +42,7 @@ then 1; what could be read is shown all the same. Without any Event the exit cod
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.warnings, "warnings", false, "Only what went wrong")
+	flags.BoolVar(&o.everything, "all", false, "Also the normal Events of Jobs and Pods, as -o wide shows them")
 	flags.BoolVarP(&o.watch, "watch", "w", false, "Keep looking, and show what is new")
 	flags.DurationVar(&o.every, "every", 2*time.Second, "How often --watch looks")
 	flags.Int64Var(&o.chunk, "chunk-size", cluster.PageSize, "How many objects to read with one request")

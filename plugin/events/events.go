@@ -11,6 +11,7 @@ import (
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/pkg/spelling"
 	"github.com/ptah-run/ptah/pkg/timeline"
 	"github.com/ptah-run/ptah/plugin/cluster"
 	"github.com/ptah-run/ptah/plugin/options"
@@ -21,6 +22,7 @@ type eventsOptions struct {
 	global          *options.Global
 	output          *options.Output
 	warnings, watch bool
+	everything      bool
 	every           time.Duration
 	chunk           int64
 
@@ -63,10 +65,13 @@ func (o *eventsOptions) run(ctx context.Context) error {
 	if err := o.output.Print(story.view(o)); err != nil {
 		return err
 	}
+	if story.hidden > 0 && !o.warnings {
+		o.global.Note(render.Plain, "%s of Jobs and Pods not shown; all of them: -o wide, or --all", spelling.Count(story.hidden, "normal Event"))
+	}
 	if err := errors.Join(story.failures...); err != nil {
 		return err
 	}
-	if len(story.entries) == 0 {
+	if len(story.entries)+story.hidden == 0 || (o.warnings && len(story.entries) == 0) {
 		return options.Nothingf("no Events about %s %s/%s: the API server keeps them for an hour unless it is told otherwise", story.kind, o.namespace, o.name)
 	}
 	return nil
@@ -78,6 +83,7 @@ type story struct {
 	entries  []timeline.Entry
 	unseen   []render.Unseen
 	failures []error
+	hidden   int // entries about Jobs and Pods that nobody asked for
 }
 
 func (s *story) view(o *eventsOptions) *render.EventList {
@@ -104,6 +110,11 @@ func (o *eventsOptions) look(ctx context.Context, c *cluster.Client) (*story, er
 		return nil, err
 	}
 	s.entries = timeline.Merge(all, scope)
+	if o.format.Kind == render.Text && !o.everything {
+		whole := len(s.entries)
+		s.entries = slices.DeleteFunc(s.entries, func(e timeline.Entry) bool { return !e.Telling() })
+		s.hidden = whole - len(s.entries)
+	}
 	if o.warnings {
 		s.entries = slices.DeleteFunc(s.entries, func(e timeline.Entry) bool { return !e.Warning })
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -38,6 +39,7 @@ type stalledOptions struct {
 
 	namespace string
 	format    render.Format
+	release   cluster.Coordination // what the operator says of itself; empty where it was not asked
 }
 
 func (o *stalledOptions) complete() error {
@@ -92,10 +94,31 @@ func (o *stalledOptions) run(ctx context.Context) error {
 		return printErr
 	}
 	if o.purpose == "" && o.format.Kind == render.Text && len(view.Items) > 0 {
-		worst := slices.MaxFunc(view.Items, func(a, b *render.Stalled) int { return cmp.Compare(a.OverdueSeconds, b.OverdueSeconds) })
-		o.global.Next("kubectl ptah status %s/%s -n %s", worst.ResourceKind, worst.Name, worst.Namespace)
+		o.advise(view)
 	}
 	return verdict(view, err)
+}
+
+// advise names what to look at next: the managers where none leads, and otherwise the worst resource.
+func (o *stalledOptions) advise(view *render.StalledList) {
+	if view.Leader.State == string(convergence.LeaderNone) {
+		o.global.Next("kubectl get deployment%s, the Deployment of the manager: why does none of its Pods lead?", o.deployment())
+		return
+	}
+	worst := slices.MaxFunc(view.Items, func(a, b *render.Stalled) int { return cmp.Compare(a.OverdueSeconds, b.OverdueSeconds) })
+	o.global.Next("kubectl ptah status %s/%s -n %s", worst.ResourceKind, worst.Name, worst.Namespace)
+}
+
+// deployment selects the managers' Deployment, as the chart labels it.
+func (o *stalledOptions) deployment() string {
+	where, which := "-A", "app.kubernetes.io/name=ptah-operator"
+	if o.release.ReleaseNamespace != "" {
+		where = "-n " + o.release.ReleaseNamespace
+	}
+	if o.release.Release != "" {
+		which = "app.kubernetes.io/instance=" + o.release.Release
+	}
+	return fmt.Sprintf(" %s -l app.kubernetes.io/component=controller,%s", where, which)
 }
 
 func (o *stalledOptions) print(view *render.StalledList) error {
@@ -143,7 +166,20 @@ func (o *stalledOptions) look(ctx context.Context, client reader) (*render.Stall
 	if len(view.Items) > 0 {
 		view.Explain(o.leader(ctx, client))
 	}
-	return view, errors.Join(failures...)
+	return view, errors.Join(unknowable(kinds, failures)...)
+}
+
+// unknowable says of an operator that has one of the kinds only what cannot be known of it. It stays a failure: a monitor must not take half a look for
+// a good one.
+func unknowable(kinds []*tally, failures []error) []error {
+	if len(failures) != 1 || !cluster.KindMissing(failures[0]) {
+		return failures
+	}
+	gone, judged := kinds[0].kind, kinds[1].kind
+	if kinds[1].err != nil {
+		gone, judged = judged, gone
+	}
+	return []error{fmt.Errorf("%w; this operator does not record %[2]ss: whether one is stalled cannot be known, and every %[3]s was judged", failures[0], gone, judged)}
 }
 
 func (o *stalledOptions) query() cluster.Query {
@@ -158,7 +194,7 @@ func (o *stalledOptions) leader(ctx context.Context, client reader) convergence.
 		if err != nil {
 			return convergence.Leader{Problem: err.Error()}
 		}
-		where = found
+		where, o.release = found, found
 	}
 	if !where.LeaderElection {
 		return convergence.Leader{Problem: "this operator runs without leader election"}

@@ -24,6 +24,9 @@ func New(global *options.Global) *cobra.Command {
 Without a name: a table of all of them in the namespace, or everywhere with -A. With a name:
 everything that is known about that resource. A bare name is looked up in both kinds.
 
+A schema is looked at every spec.interval. Any change of its spec starts a reading at once: "suspend"
+and then "resume" is one that leaves nothing behind.
+
 What could not be read because of a missing permission is named on stderr, and the exit code
 is then 1; what could be read is shown all the same.`,
 		Example: `  kubectl ptah status -A

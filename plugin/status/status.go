@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
+	"github.com/ptah-run/ptah/pkg/explain"
 	"github.com/ptah-run/ptah/pkg/render"
 	"github.com/ptah-run/ptah/pkg/waiting"
 	"github.com/ptah-run/ptah/plugin/cluster"
@@ -226,7 +227,40 @@ func (o *statusOptions) advise(items []*render.Resource) {
 		if item.ResourceKind == render.KindSchema && item.WaitingFor.Party == string(waiting.Approver) {
 			o.global.Next("kubectl ptah plan %s -n %s", item.Name, item.Namespace)
 		}
+		if stuck(item) {
+			o.unblock(item)
+		}
+		if sooner(item, o.global.Clock()) {
+			o.global.Note(render.Plain, "to have it looked at now, change its spec: kubectl ptah suspend schema/%[1]s -n %[2]s, then kubectl ptah resume schema/%[1]s -n %[2]s", item.Name, item.Namespace)
+		}
 	}
+}
+
+// stuck says whether a person has to put something right first.
+func stuck(item *render.Resource) bool {
+	party := waiting.Party(item.WaitingFor.Party)
+	return !item.Suspended && (party == waiting.Author || party == waiting.Operator || item.Phase == "Blocked")
+}
+
+// unblock says what clears what holds a resource, and what to run.
+func (o *statusOptions) unblock(item *render.Resource) {
+	var code, reason string
+	if p := item.Problem; p != nil {
+		code, reason = p.Code, p.Reason
+	}
+	advice := explain.Advise(item.ResourceKind, item.Namespace, item.Name, code, item.WaitingFor.Reason, reason)
+	if advice.Clears != "" {
+		o.global.Note(render.Plain, "what clears it (%s): %s", advice.Word, advice.Clears)
+	}
+	o.global.Next("%s", advice.Command)
+}
+
+// sooner says whether a schema rests until a time that is some way off. A change of its spec starts a reading at once; suspending and resuming is
+// one that leaves nothing behind.
+func sooner(item *render.Resource, now time.Time) bool {
+	next := item.NextReconciliation
+	return item.ResourceKind == render.KindSchema && next != nil && next.Sub(now) > time.Minute && item.Operation == nil &&
+		!item.Suspended && !item.Deleting && item.WaitingFor.Party != string(waiting.Approver)
 }
 
 // warn points at what a table cannot say in a cell.
