@@ -87,7 +87,8 @@ var cases = []alertCase{
 	{
 		"a stalled resource changes its phase with every look", "PtahResourceStalled",
 		"ptah_resource_stalled" + orders + strings.Repeat(" 1x9 stale _x9", 5) + "\n  ptah_resource_stalled" + strings.Replace(orders, "Resolving", "Failed", 1) + " _x10" + strings.Repeat(" 1x9 stale _x9", 5) + seen,
-		55 * time.Minute, map[string]string{
+		55 * time.Minute,
+		map[string]string{
 			"severity": "page", "resource_kind": "schema", "resource_namespace": "app", "resource_name": "orders",
 			"summary": "schema app/orders has stopped converging", "runbook": "kubectl ptah status schema/orders -n app",
 		},
