@@ -153,6 +153,72 @@ func TestPruneLeavesAChunkThatAnotherPlanLists(t *testing.T) {
 	assert.Contains(t, stderr, "stays: plan "+kept.GetName()+" lists it too")
 }
 
+// A chunk that changed while it was being deleted is not gone: neither it nor its bytes are counted, and the next run finds it.
+func TestPruneDoesNotCountAChunkThatStays(t *testing.T) {
+	s, kubeconfig := retentionStub(t)
+	older, newer := goingPlans()
+	s.beforeDelete = func(resource, name string) {
+		if name == older+"-000" {
+			s.put(s.get("configmaps", "app", name)) // another version
+		}
+	}
+	report, stderr, code := prune(t, kubeconfig, "--yes")
+	assert.Equal(t, options.Failed, code)
+	assert.Contains(t, stderr, "ConfigMap app/"+older+"-000 stays: it changed while it was being deleted")
+	assert.NotNil(t, s.get("configmaps", "app", older+"-000"))
+	totals := report["totals"].(map[string]any)
+	assert.EqualValues(t, 2, totals["deleted"])
+	assert.EqualValues(t, 1, totals["chunks"])
+	for _, item := range report["plans"].([]any) {
+		p := item.(map[string]any)
+		switch p["name"] {
+		case older:
+			assert.Equal(t, []any{older + "-000"}, p["left"])
+		case newer:
+			assert.Equal(t, p["size"], totals["bytes"], "of the one that went whole")
+		}
+	}
+	report, stderr, code = prune(t, kubeconfig)
+	assert.Equal(t, options.Done, code, stderr)
+	require.Len(t, report["orphans"], 1, "the next run finds it")
+
+	s.beforeDelete = func(_, name string) { s.put(s.get("configmaps", "app", name)) }
+	report, _, _ = prune(t, kubeconfig, "--yes")
+	assert.Equal(t, "spared", report["orphans"].([]any)[0].(map[string]any)["verdict"])
+	assert.EqualValues(t, 0, report["totals"].(map[string]any)["chunks"])
+}
+
+// What names plans is read whole once, and again whole only when something was written; versions are read before every deletion.
+func TestPruneReadsTheApprovalsWholeOnlyWhenTheyChange(t *testing.T) {
+	whole := func(s *stub) int {
+		count := 0
+		for _, request := range s.requests {
+			if request == "GET /apis/operator.ptah.run/v1alpha1/namespaces/app/ptahschemaapprovals" {
+				count++
+			}
+		}
+		return count
+	}
+	run := func(copies int) (wholes, versions int) {
+		s, kubeconfig := retentionStub(t)
+		template := toUnstructured(retentionCleanCluster()[3])
+		for i := range copies {
+			another := template.DeepCopy()
+			another.SetName(fmt.Sprintf("ptah-plan-%024d", i))
+			another.SetUID(uid(9000 + i))
+			setChunkName(another.Object, another.GetName())
+			s.put(another)
+		}
+		_, stderr, code := prune(t, kubeconfig, "--yes")
+		require.Equal(t, options.Done, code, stderr)
+		return whole(s), s.metadata["ptahschemaapprovals"]
+	}
+	fewWhole, fewVersions := run(1)
+	manyWhole, manyVersions := run(40)
+	assert.Equal(t, fewWhole, manyWhole)
+	assert.GreaterOrEqual(t, manyVersions-fewVersions, 39, "once for each plan")
+}
+
 // A chunk without a plan may be one that is on its way. An operation that starts meanwhile saves it, whatever was asked for.
 func TestPruneLeavesAChunkThatMayBeOnItsWay(t *testing.T) {
 	s, kubeconfig := retentionStub(t)

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,10 +56,11 @@ type stub struct {
 	dying func() bool
 	// requests counts what was asked.
 	requests []string
+	metadata map[string]int // lists of nothing but metadata, by resource
 }
 
 func newStub() *stub {
-	s := &stub{objects: map[string]*unstructured.Unstructured{}, forbid: map[string]bool{}, changed: make(chan struct{}), removed: map[string]*unstructured.Unstructured{}}
+	s := &stub{objects: map[string]*unstructured.Unstructured{}, forbid: map[string]bool{}, changed: make(chan struct{}), removed: map[string]*unstructured.Unstructured{}, metadata: map[string]int{}}
 	s.Server = httptest.NewServer(s)
 	return s
 }
@@ -93,21 +95,25 @@ func (s *stub) get(resource, namespace, name string) *unstructured.Unstructured 
 // ServeHTTP routes like the real API server, as far as the plugin goes.
 func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
-	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
+	if strings.Contains(r.Header.Get("Accept"), "PartialObjectMetadataList") {
+		s.metadata[path.Base(r.URL.Path)]++
+	} else {
+		s.requests = append(s.requests, r.Method+" "+r.URL.Path)
+	}
 	s.mu.Unlock()
-	path := strings.Trim(r.URL.Path, "/")
+	at := strings.Trim(r.URL.Path, "/")
 	switch {
-	case path == "version":
+	case at == "version":
 		answer(w, http.StatusOK, map[string]any{"major": "1", "minor": "37", "gitVersion": "v1.37.2"})
 		return
-	case s.bare && strings.HasPrefix(path, "apis/"+v1alpha1.GroupName):
+	case s.bare && strings.HasPrefix(at, "apis/"+v1alpha1.GroupName):
 		http.Error(w, "404 page not found", http.StatusNotFound)
 		return
-	case path == "apis/"+v1alpha1.GroupName:
+	case at == "apis/"+v1alpha1.GroupName:
 		answer(w, http.StatusOK, map[string]any{"kind": "APIGroup", "apiVersion": "v1", "name": v1alpha1.GroupName, "versions": []any{map[string]any{"groupVersion": v1alpha1.GroupVersion.String(), "version": "v1alpha1"}}})
 		return
 	}
-	rest := resourcePath(path)
+	rest := resourcePath(at)
 	namespace := ""
 	if rest[0] == "namespaces" && len(rest) > 2 {
 		namespace, rest = rest[1], rest[2:]

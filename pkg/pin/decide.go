@@ -47,6 +47,29 @@ type Decision struct {
 	Pins    []Pin
 	// Unresolved: the plan is, or may be, that of a run nobody accounted for.
 	Unresolved bool
+	// Left are the chunks of a deleted plan that were not deleted with it, and LeftSize their bytes: neither is gone.
+	Left     []string
+	LeftSize int64
+}
+
+// HeldBySpent reports a plan that nothing keeps but approvals which authorize nothing any more. A person may delete those, and the plan may go
+// then.
+func (d *Decision) HeldBySpent() bool {
+	return d.Verdict == Kept && len(d.Pins) > 0 && !slices.ContainsFunc(d.Pins, func(p Pin) bool { return !p.Spent })
+}
+
+// Leave notes chunks of the plan that stay although it was deleted. One that it does not list was never counted.
+func (d *Decision) Leave(chunks ...string) {
+	for _, name := range chunks {
+		i := slices.Index(d.Plan.Chunks, name)
+		if i < 0 || slices.Contains(d.Left, name) {
+			continue
+		}
+		d.Left = append(d.Left, name)
+		if i < len(d.Plan.Sizes) {
+			d.LeftSize += d.Plan.Sizes[i]
+		}
+	}
 }
 
 // Decide judges every plan, in the order given.

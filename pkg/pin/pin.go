@@ -3,6 +3,7 @@
 package pin
 
 import (
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
@@ -43,6 +44,8 @@ type Pin struct {
 	Owner Ref
 	// Unresolved marks the record of a run nobody accounted for. Nothing overrides it.
 	Unresolved bool
+	// Spent marks an approval that authorizes nothing any more: it was consumed, or is stale. It pins all the same, as the record of who decided.
+	Spent bool
 }
 
 // The fields that pin a plan.
@@ -57,6 +60,7 @@ const (
 	whyPending        = "the post-Apply verification owed for it has not finished"
 	whyApplied        = "evidence of the last confirmed apply"
 	whyApproved       = "a person authorized these exact bytes"
+	whySpent          = "a person authorized these exact bytes, and the approval is spent or stale"
 	whyOperation      = "an Apply is in flight against it"
 	whyUnresolved     = "names a run nobody accounted for"
 	whyUnresolvedLost = "a run nobody accounted for names no plan, so it may have been any of this migration's"
@@ -102,13 +106,13 @@ func OfMigration(m *v1alpha1.PtahMigration) []Pin {
 // OfSchemaApproval lists what a PtahSchemaApproval pins: spent and stale ones too, for they say what a person once authorized.
 func OfSchemaApproval(a *v1alpha1.PtahSchemaApproval) []Pin {
 	of := naming{Schema, Object{"PtahSchemaApproval", a.Namespace, a.Name}, refOf(a.Spec.SchemaRef)}
-	return []Pin{of.pin(FieldApproved, whyApproved, refOf(a.Spec.PlanRef), a.Spec.PlanFingerprint)}
+	return []Pin{of.approved(a.Spec.PlanRef, a.Spec.PlanFingerprint, a.Status)}
 }
 
 // OfMigrationApproval lists what a PtahMigrationApproval pins.
 func OfMigrationApproval(a *v1alpha1.PtahMigrationApproval) []Pin {
 	of := naming{Migration, Object{"PtahMigrationApproval", a.Namespace, a.Name}, refOf(a.Spec.MigrationRef)}
-	return []Pin{of.pin(FieldApproved, whyApproved, refOf(a.Spec.PlanRef), a.Spec.PlanFingerprint)}
+	return []Pin{of.approved(a.Spec.PlanRef, a.Spec.PlanFingerprint, a.Status)}
 }
 
 func refOf(r v1alpha1.ObjectRef) Ref { return Ref{r.Name, r.UID} }
@@ -118,6 +122,16 @@ type naming struct {
 	family Family
 	by     Object
 	owner  Ref
+}
+
+func (n naming) approved(plan v1alpha1.ObjectRef, fingerprint string, status v1alpha1.ApprovalStatus) Pin {
+	p := n.pin(FieldApproved, whyApproved, refOf(plan), fingerprint)
+	p.Spent = meta.IsStatusConditionTrue(status.Conditions, string(v1alpha1.ConditionConsumed)) ||
+		meta.IsStatusConditionTrue(status.Conditions, string(v1alpha1.ConditionStale))
+	if p.Spent {
+		p.Why = whySpent
+	}
+	return p
 }
 
 func (n naming) pin(field, why string, plan Ref, fingerprint string) Pin {

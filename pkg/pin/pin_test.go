@@ -264,3 +264,45 @@ func TestTheNameOfAnUnaccountedRunsPlanPins(t *testing.T) {
 	assert.Equal(t, pin.Kept, decisions[0].Verdict)
 	require.Len(t, pin.Dangling(w), 1)
 }
+
+// A spent or stale approval pins its plan like any other; what it alone holds is told apart, because a person may delete such an approval.
+func TestApprovalsThatAuthorizeNothingAnyMore(t *testing.T) {
+	with := func(conditions ...v1alpha1.ConditionType) pin.Pin {
+		a := &v1alpha1.PtahSchemaApproval{}
+		a.Name, a.Namespace = "friday", "app"
+		a.Spec.SchemaRef, a.Spec.PlanRef = v1alpha1.ObjectRef{Name: "orders", UID: "o"}, v1alpha1.ObjectRef{Name: "plan", UID: "p"}
+		for _, c := range conditions {
+			a.Status.Conditions = append(a.Status.Conditions, metav1.Condition{Type: string(c), Status: metav1.ConditionTrue})
+		}
+		return pin.OfSchemaApproval(a)[0]
+	}
+	m := &v1alpha1.PtahMigrationApproval{}
+	m.Status.Conditions = []metav1.Condition{{Type: string(v1alpha1.ConditionConsumed), Status: metav1.ConditionTrue}}
+	assert.True(t, pin.OfMigrationApproval(m)[0].Spent)
+	open, consumed, stale := with(), with(v1alpha1.ConditionConsumed), with(v1alpha1.ConditionStale)
+	assert.False(t, open.Spent)
+	assert.True(t, consumed.Spent)
+	assert.True(t, stale.Spent)
+	for name, c := range map[string]struct {
+		pins []pin.Pin
+		want bool
+	}{
+		"nothing": {nil, false}, "consumed": {[]pin.Pin{consumed}, true}, "consumed and stale": {[]pin.Pin{consumed, stale}, true},
+		"an open one too": {[]pin.Pin{stale, open}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &pin.World{Now: time.Unix(0, 0)}
+			w.Pins.Add(c.pins...)
+			d := pin.Judge(w, pin.Policy{}, pin.Plan{Family: pin.Schema, Namespace: "app", Name: "plan", UID: "p"})
+			assert.Equal(t, c.want, d.HeldBySpent())
+			assert.Equal(t, len(c.pins) == 0, d.Verdict == pin.MayGo, "it pins all the same")
+		})
+	}
+}
+
+func TestLeave(t *testing.T) {
+	d := pin.Decision{Plan: pin.Plan{Chunks: []string{"a", "b"}, Sizes: []int64{3, 4}}}
+	d.Leave("b", "b", "of another plan")
+	assert.Equal(t, []string{"b"}, d.Left)
+	assert.EqualValues(t, 4, d.LeftSize)
+}

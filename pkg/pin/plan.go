@@ -23,6 +23,7 @@ type Plan struct {
 	// Size is what its chunks hold, in bytes; a migration plan has none.
 	Size   int64
 	Chunks []string
+	Sizes  []int64 // of each of its chunks
 	// Stored is false while a schema plan is being published.
 	Stored bool
 	Labels map[string]string
@@ -37,7 +38,7 @@ func OfSchemaPlan(p *v1alpha1.PtahSchemaPlan) Plan {
 	}
 	for _, chunk := range p.Spec.Chunks {
 		kept.Size += chunk.Size
-		kept.Chunks = append(kept.Chunks, chunk.Name)
+		kept.Chunks, kept.Sizes = append(kept.Chunks, chunk.Name), append(kept.Sizes, chunk.Size)
 	}
 	return kept
 }

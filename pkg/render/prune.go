@@ -46,9 +46,13 @@ type PrunePlan struct {
 	StoredAt  time.Time  `json:"storedAt"`
 	Size      int64      `json:"size"` // bytes of its chunks
 	Chunks    int        `json:"chunks"`
-	Verdict   string     `json:"verdict"` // may-go, kept, busy, could-not-tell, deleted, spared or failed
+	Left      []string   `json:"left,omitempty"` // chunks of a deleted plan that were not deleted with it
+	Verdict   string     `json:"verdict"`        // may-go, kept, busy, could-not-tell, deleted, spared or failed
 	Reason    string     `json:"reason"`
 	Pins      []PrunePin `json:"pins"`
+
+	leftSize    int64
+	heldBySpent bool
 }
 
 // PrunePin is one live field that names a plan.
@@ -57,6 +61,7 @@ type PrunePin struct {
 	Name  string `json:"name"`
 	Field string `json:"field"`
 	Why   string `json:"why"`
+	Spent bool   `json:"spent,omitempty"` // an approval that authorizes nothing any more
 }
 
 // PruneChunk is a ConfigMap whose plan is gone.
@@ -90,6 +95,9 @@ type PruneTotals struct {
 	// Chunks and Bytes of the plans that may go or were deleted; chunks without a plan are counted, their bytes are not known.
 	Chunks int   `json:"chunks"`
 	Bytes  int64 `json:"bytes"`
+	// HeldBySpent are the kept plans that nothing pins but approvals which authorize nothing any more, HeldBytes what those plans take.
+	HeldBySpent int   `json:"heldBySpent"`
+	HeldBytes   int64 `json:"heldBytes"`
 }
 
 // NewPrune starts the answer.
@@ -104,11 +112,11 @@ func NewPrune(now time.Time, dryRun string, allNamespaces bool) *Prune {
 func (p *Prune) AddPlan(d pin.Decision) {
 	item := PrunePlan{
 		Namespace: d.Plan.Namespace, Name: d.Plan.Name, UID: string(d.Plan.UID), PlanKind: string(d.Plan.Family), Owner: d.Plan.Owner.Name,
-		StoredAt: d.Plan.CreatedAt.UTC(), Size: d.Plan.Size, Chunks: len(d.Plan.Chunks), Verdict: string(d.Verdict), Reason: d.Reason,
+		StoredAt: d.Plan.CreatedAt.UTC(), Size: d.Plan.Size, Chunks: len(d.Plan.Chunks), Left: d.Left, leftSize: d.LeftSize, heldBySpent: d.HeldBySpent(), Verdict: string(d.Verdict), Reason: d.Reason,
 		Pins: make([]PrunePin, 0, len(d.Pins)),
 	}
 	for _, held := range d.Pins {
-		item.Pins = append(item.Pins, PrunePin{Kind: held.By.Kind, Name: held.By.Name, Field: held.Field, Why: held.Why})
+		item.Pins = append(item.Pins, PrunePin{Kind: held.By.Kind, Name: held.By.Name, Field: held.Field, Why: held.Why, Spent: held.Spent})
 	}
 	p.Plans = append(p.Plans, item)
 }
@@ -133,7 +141,11 @@ func (p *Prune) SetFindings(findings []pin.Finding) {
 func (p *Prune) Sum() *Prune {
 	p.Totals = PruneTotals{}
 	for _, plan := range p.Plans {
-		p.Totals.count(plan.Verdict, plan.Chunks, plan.Size)
+		if plan.heldBySpent {
+			p.Totals.HeldBySpent++
+			p.Totals.HeldBytes += plan.Size
+		}
+		p.Totals.count(plan.Verdict, plan.Chunks-len(plan.Left), plan.Size-plan.leftSize)
 	}
 	for _, chunk := range p.Orphans {
 		if chunk.Verdict == string(pin.MayGo) || chunk.Verdict == PruneDeleted {
@@ -225,13 +237,23 @@ func (p *Prune) drawTable(c *Canvas) {
 			size = Bytes(plan.Size)
 		}
 		add(plan.Namespace, cell{text: plan.Name}, cell{text: plan.PlanKind}, cell{text: plan.Owner}, cell{text: Age(p.now.Sub(plan.StoredAt))}, cell{text: size},
-			p.verdict(plan.Verdict, plan.Reason))
+			p.verdict(plan.drawnVerdict(), plan.Reason))
 	}
 	for _, chunk := range p.Orphans {
 		add(chunk.Namespace, cell{text: chunk.Name}, cell{text: "chunk"}, cell{text: orNone(c, chunk.Owner)}, cell{text: c.none()}, cell{text: c.none()},
 			p.verdict(chunk.Verdict, chunk.Reason))
 	}
 	t.draw(&c.out, c.Headers)
+}
+
+// pruneDeletedInPart is how a deleted plan with chunks that stay is drawn.
+const pruneDeletedInPart = "deleted in part"
+
+func (p *PrunePlan) drawnVerdict() string {
+	if p.Verdict == PruneDeleted && len(p.Left) > 0 {
+		return pruneDeletedInPart
+	}
+	return p.Verdict
 }
 
 func (p *Prune) verdict(verdict, reason string) cell {
@@ -241,6 +263,8 @@ func (p *Prune) verdict(verdict, reason string) cell {
 		return cell{"may go: " + reason, Caution}
 	case PruneDeleted:
 		return cell{"deleted", Good}
+	case pruneDeletedInPart:
+		return cell{"deleted; " + reason, Bad}
 	case PruneSpared:
 		return cell{"kept after all: " + reason, Plain}
 	case PruneFailed:

@@ -19,6 +19,11 @@ const maxLearned = 128
 var (
 	address    = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"<>` + "`" + `]+`)
 	assignment = regexp.MustCompile(`(?i)((?:[\w.-]*(?:passw(?:or)?d|pwd|passphrase|token|secret|api[_-]?key|credential|authorization|private[_-]?key|signature)[\w.-]*|\bpass|[?&]sig)\\*["']?\s*[:=]\s*)(\\*"(?:[^"\\]|\\[^"])*\\*"|'[^']*'|[^\s,;&"'{}\[\]]+)`)
+	// prose is a password in a sentence: password "hunter2", the password is hunter2, token was: abc. A word behind it that only says something
+	// about it stays, see saysOf.
+	prose = regexp.MustCompile(`(?i)\b((?:passwords?|passwd|passphrases?|pwd|api[ _-]?keys?|access[ _-]?keys?|secret[ _-]?keys?|tokens?|credentials?)(?:\s+(?:for|of)\s+(?:user\s+)?\S+?\s+(?:is|was)\b)?(?:\s+(?:is|was|are|were|of|to|for|used|given|set|now|it|user|\S+'s)\b)*\s*[:=]?\s+)("[^"]*"|'[^']*'|` + "`[^`]*`" + `|[^\s,;]+)`)
+	// login is what servers and clients write of a person and a password: user/password@host, user:password@host, without a scheme.
+	login = regexp.MustCompile(`\b[\w.-]+[:/][^\s@/"'<>]+@(?:[A-Za-z][\w.-]*|\d+\.\d+\.\d+\.\d+)(?:[:/]|\b)`)
 	// flagged is an assignment as command lines make it: --password hunter2.
 	flagged = regexp.MustCompile(`(?i)(--[\w-]*(?:passw(?:or)?d|pwd|passphrase|token|secret|api-?key|credentials?)\s+)([^\s-]\S*)`)
 	// header is a line whose whole value is a credential, whatever the scheme.
@@ -33,6 +38,46 @@ var (
 	credentialKey = regexp.MustCompile(`(?i)(passw(or)?d|pass|pwd|passphrase|token|secret|api[_-]?key|credentials?|authorization|private_?key|database_?url|dsn)$`)
 )
 
+// inProse takes out the word that a sentence gives as a credential. A quoted one goes whatever it is; a bare one stays only where it is a plain
+// word of letters, which a sentence is made of.
+func inProse(found string) string {
+	parts := prose.FindStringSubmatch(found)
+	word := parts[2]
+	if strings.Trim(word, "\"'`") == target.Redacted || strings.HasPrefix(word, "[redacted") || strings.HasPrefix(word, Removed) {
+		return found
+	}
+	stated := strings.ContainsAny(parts[1], ":=") || is.MatchString(parts[1])
+	if quote := word[0]; quote != '"' && quote != '\'' && quote != '`' && plainWord.MatchString(word) && !(stated && !common[strings.ToLower(strings.TrimRight(word, ".:"))]) {
+		return found
+	}
+	return parts[1] + target.Redacted
+}
+
+var (
+	is        = regexp.MustCompile(`(?i)\b(?:is|was|are|were)\b`)
+	plainWord = regexp.MustCompile(`^(?:[A-Za-z]+|[a-z]+(?:[-/][a-z]+)*)[.:)]*$|^[a-z0-9.-]+/[a-z0-9.-]+[.:]?$`)
+)
+
+// common are the words that follow "password is" in the messages of databases, registries and Kubernetes without being one.
+var common = map[string]bool{}
+
+func init() {
+	for _, word := range strings.Fields(`a an absent allowed and any be been being cannot correct denied does empty expired expiring for forbidden found from given has in invalid
+		is it malformed missing must needed neither never no none not of only optional or permitted read refused rejected required set stale still the there to too unknown
+		unset unused used valid wrong`) {
+		common[word] = true
+	}
+}
+
+// inLogin keeps the host of a login that has no scheme. The @ of an image's digest ends no login, nor does a mail address begin one.
+func inLogin(found string) string {
+	at := strings.LastIndexByte(found, '@')
+	if strings.HasPrefix(found[at+1:], "sha256") || strings.HasPrefix(found, target.Redacted) {
+		return found
+	}
+	return target.Redacted + found[at:]
+}
+
 // redactor takes out of text what looks like a credential, and what was seen as one anywhere else.
 type redactor struct{ learned []string }
 
@@ -45,6 +90,11 @@ func (r *redactor) learn(text string) {
 	}
 	for _, found := range assignment.FindAllStringSubmatch(text, -1) {
 		if value := strings.Trim(found[2], `\"'`); telling(value) {
+			r.remember(value)
+		}
+	}
+	for _, found := range prose.FindAllStringSubmatch(text, -1) {
+		if value := strings.Trim(found[2], "\"'`.,:"); inProse(found[0]) != found[0] && telling(value) {
 			r.remember(value)
 		}
 	}
@@ -90,6 +140,8 @@ func (r *redactor) text(text string) string {
 	text = header.ReplaceAllString(text, "${1}"+target.Redacted)
 	text = flagged.ReplaceAllString(text, "${1}"+target.Redacted)
 	text = assignment.ReplaceAllString(text, "${1}"+target.Redacted)
+	text = prose.ReplaceAllStringFunc(text, inProse)
+	text = login.ReplaceAllStringFunc(text, inLogin)
 	text = bearer.ReplaceAllString(text, "${1} "+target.Redacted)
 	text = webToken.ReplaceAllString(text, target.Redacted)
 	text = wellKnown.ReplaceAllString(text, target.Redacted)

@@ -60,6 +60,42 @@ func TestText(t *testing.T) {
 	}
 }
 
+// Messages and Events are sentences. What a sentence calls a password goes; what it only says of one stays readable.
+func TestProse(t *testing.T) {
+	for text, gone := range map[string]string{
+		`login failed: password "hunter2x" was refused`:                 "hunter2x",
+		`the password for user orders is hunter2x, and it expired`:      "hunter2x",
+		`wrong password: hunter2x`:                                      "hunter2x",
+		`using password hunter2x for host db`:                           "hunter2x",
+		`password is letmein`:                                           "letmein",
+		`alice cleared it: reset the passphrase to 'correct horse 9'`:   "correct horse",
+		"token `abc-123` expired":                                       "abc-123",
+		`Message: API key AbC123xyz is not known`:                       "AbC123xyz",
+		`could not connect as orders/hunter2x@db.example:1521/orders`:   "hunter2x",
+		`dial orders:hunter2x@db.example: refused`:                      "hunter2x",
+		`oci://robot:hunter2x@registry.example/app: unauthorized`:       "hunter2x",
+		`DATABASE_PASSWORD=hunter2x is set`:                             "hunter2x",
+		`secret_key: hunter2x`:                                          "hunter2x",
+		`jdbc:postgresql://db/x?user=orders&password=hunter2x`:          "hunter2x",
+		`env PGPASSWORD='hunter2x' psql`:                                "hunter2x",
+		`{"reason":"Failed","message":"password=hunter2x is rejected"}`: "hunter2x",
+	} {
+		got := (&redactor{}).text(text)
+		assert.NotContains(t, got, gone)
+		assert.Contains(t, got, "[redacted]", text)
+	}
+	for _, text := range []string{
+		`password authentication failed for user "orders"`,
+		`reading Secret app/orders-database: not found`,
+		`the password is missing`, `the password is wrong.`, `token expired`, `no credentials were given`,
+		`Secret "orders-database" with key "url" (spec.target.urlFrom) was not found, or the key is empty`,
+		`registry.example/app/orders@sha256:0123abcd was pulled`,
+		`the registry refused the credentials, or asks for some (HTTP 401)`,
+	} {
+		assert.Equal(t, text, (&redactor{}).text(text))
+	}
+}
+
 func TestDocument(t *testing.T) {
 	for name, document := range map[string]string{
 		"argument after its flag": `{"args":["--password","hunter2x"],"message":"hunter2x was refused"}`,

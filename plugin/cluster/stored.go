@@ -42,23 +42,28 @@ const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 
 // EachConfigMapMeta reads the metadata of ConfigMaps page by page; their contents stay on the server.
 func (c *Client) EachConfigMapMeta(ctx context.Context, query Query, visit func(*metav1.PartialObjectMetadata) error) error {
+	return c.EachMeta(ctx, configMaps, query, visit)
+}
+
+// EachMeta reads the metadata of a resource page by page: which objects there are, and in which version.
+func (c *Client) EachMeta(ctx context.Context, resource string, query Query, visit func(*metav1.PartialObjectMetadata) error) error {
 	options := metav1.ListOptions{LabelSelector: query.Selector, Limit: query.PageSize}
 	if options.Limit <= 0 {
 		options.Limit = PageSize
 	}
 	for {
-		raw, err := c.core.Get().Resource(configMaps).NamespaceIfScoped(query.Namespace, query.Namespace != "").
+		raw, err := c.clientFor(resource).Get().Resource(resource).NamespaceIfScoped(query.Namespace, query.Namespace != "").
 			VersionedParams(&options, metav1.ParameterCodec).SetHeader("Accept", metadataOnly).DoRaw(ctx)
-		doing := "listing " + configMaps + where(query.Namespace)
+		doing := "listing " + resource + where(query.Namespace)
 		if err != nil {
-			return explain(err, c.host, doing, "list", configMaps, query.Namespace)
+			return explain(err, c.host, doing, "list", resource, query.Namespace)
 		}
 		page := metav1.PartialObjectMetadataList{}
 		if err := decodeJSON(raw, &page, doing); err != nil {
 			return err
 		}
 		if page.ResourceVersion == "" {
-			return explain(errShape, c.host, doing, "list", configMaps, query.Namespace)
+			return explain(errShape, c.host, doing, "list", resource, query.Namespace)
 		}
 		if err := visitAll(page.Items, visit); err != nil {
 			return err

@@ -25,6 +25,12 @@ the reason why it may go. A plan is pinned while one of these names it:
     PtahSchemaApproval     spec.planRef
     PtahMigrationApproval  spec.planRef
 
+An approval pins its plan as long as it exists, also when it was consumed or is stale: it is the record
+of who decided on these bytes. This command deletes no approval. One that is consumed or stale runs
+nothing any more, so a person may delete it once its record is exported ("kubectl ptah export" takes
+approvals along) or need not be kept; the next run then frees the plan. How many plans, and how many
+bytes, are kept by nothing else is said at the end.
+
 With --yes the pins of each plan are read again just before it is deleted, and exactly the
 version that was read is deleted: first the plan, then its chunks. A run that was interrupted is
 repeated; chunks that it left behind are found. A plan whose schema or migration is being worked

@@ -31,6 +31,7 @@ const pageSize = 200
 type client interface {
 	storedplan.Lister
 	storedplan.ChunkLister
+	metaLister
 	storedplan.Getter
 	storedplan.Exporting
 	Delete(ctx context.Context, target cluster.Target, dryRun bool) error
@@ -50,6 +51,7 @@ type pruneOptions struct {
 	namespace string
 	matches   labels.Selector
 	format    render.Format
+	sights    map[place]sight
 }
 
 func (o *pruneOptions) complete() error {
@@ -265,6 +267,11 @@ func (o *pruneOptions) advise(r *report, survey *storedplan.Survey) {
 		if blind := survey.Blind[family]; blind != "" && o.yes {
 			o.global.Note(render.Caution, "no plan of a %s was deleted%s: %s", family, o.where(), blind)
 		}
+	}
+	if held := r.render.Totals; held.HeldBySpent > 0 {
+		o.global.Note(render.Plain, "%s kept by nothing but approvals that are spent or stale, %s: such an approval runs nothing any more and records who decided; "+
+			"once that is exported or need not be kept, a person may delete it, and the next run frees its plan",
+			plans(held.HeldBySpent), render.Bytes(held.HeldBytes))
 	}
 	if o.deletes() {
 		return

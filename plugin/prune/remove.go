@@ -96,7 +96,7 @@ func target(p pin.Plan) cluster.Target {
 }
 
 func (o *pruneOptions) judgeAgain(ctx context.Context, c client, p pin.Plan) (pin.Decision, error) {
-	world, err := storedplan.Again(ctx, c, p.Family, p.Namespace, o.global.Clock())
+	world, err := o.again(ctx, c, p.Family, p.Namespace)
 	if err != nil {
 		return pin.Decision{}, err
 	}
@@ -111,6 +111,7 @@ func (o *pruneOptions) removeChunks(ctx context.Context, c client, r *report, d 
 	}
 	chunks, err := chunksOf(ctx, c, d.Plan)
 	if err != nil {
+		d.Leave(d.Plan.Chunks...)
 		return partly(d, err)
 	}
 	if len(chunks) == 0 {
@@ -118,27 +119,44 @@ func (o *pruneOptions) removeChunks(ctx context.Context, c client, r *report, d 
 	}
 	reason, err := o.wanted(ctx, c, d.Plan)
 	if err != nil {
+		d.Leave(d.Plan.Chunks...)
 		return partly(d, err)
 	}
 	if reason != "" {
+		d.Leave(d.Plan.Chunks...)
 		d.Reason = "its chunks stay: " + reason
 		o.global.Note(render.Caution, "plan %s/%s was deleted and %s", d.Plan.Namespace, d.Plan.Name, d.Reason)
 		return nil
 	}
+	var failures []error
 	for _, chunk := range chunks {
-		why := chunk.Belongs(d.Plan)
-		if other := r.survey.ListedBy(chunk, d.Plan); why == "" && other != "" {
-			why = "plan " + other + " lists it too"
-		}
-		if why != "" {
-			o.global.Note(render.Caution, "ConfigMap %s/%s is labelled for plan %s and stays: %s", chunk.Namespace, chunk.Name, d.Plan.Name, why)
-			continue
-		}
-		if err := deleteChunk(ctx, c, chunk); err != nil {
-			return partly(d, err)
-		}
+		failures = append(failures, o.removeChunk(ctx, c, r, d, chunk))
+	}
+	if err := errors.Join(failures...); err != nil {
+		return partly(d, err)
 	}
 	return nil
+}
+
+// removeChunk deletes one chunk of a plan that was deleted, or notes that it stays.
+func (o *pruneOptions) removeChunk(ctx context.Context, c client, r *report, d *pin.Decision, chunk pin.Chunk) error {
+	why := chunk.Belongs(d.Plan)
+	if other := r.survey.ListedBy(chunk, d.Plan); why == "" && other != "" {
+		why = "plan " + other + " lists it too"
+	}
+	if why != "" {
+		d.Leave(chunk.Name)
+		o.global.Note(render.Caution, "ConfigMap %s/%s is labelled for plan %s and stays: %s", chunk.Namespace, chunk.Name, d.Plan.Name, why)
+		return nil
+	}
+	stays, err := deleteChunk(ctx, c, chunk)
+	if err == nil && stays != "" {
+		err = fmt.Errorf("ConfigMap %s/%s stays: %s", chunk.Namespace, chunk.Name, stays)
+	}
+	if err != nil {
+		d.Leave(chunk.Name)
+	}
+	return err
 }
 
 func chunksOf(ctx context.Context, c client, p pin.Plan) ([]pin.Chunk, error) {
@@ -169,15 +187,19 @@ func (o *pruneOptions) wanted(ctx context.Context, c client, p pin.Plan) (string
 	return again.Reason, nil
 }
 
-// deleteChunk deletes one version of a ConfigMap; one that is gone, or was made again, needs nothing.
-func deleteChunk(ctx context.Context, c client, chunk pin.Chunk) error {
-	err := c.Delete(ctx, cluster.Target{
+// deleteChunk deletes one version of a ConfigMap; one that is gone needs nothing. It says why one stays: it was changed or made again since it
+// was read, and is not what was judged.
+func deleteChunk(ctx context.Context, c client, chunk pin.Chunk) (stays string, err error) {
+	err = c.Delete(ctx, cluster.Target{
 		Resource: cluster.ConfigMaps, Namespace: chunk.Namespace, Name: chunk.Name, UID: chunk.UID, ResourceVersion: chunk.ResourceVersion,
 	}, false)
-	if cluster.IsNotFound(err) || cluster.IsConflict(err) {
-		return nil
+	switch {
+	case cluster.IsConflict(err):
+		return "it changed while it was being deleted", nil
+	case cluster.IsNotFound(err):
+		return "", nil
 	}
-	return err
+	return "", err
 }
 
 // removeOrphan deletes a chunk whose plan is gone, after looking once more whether it is.
@@ -195,12 +217,16 @@ func (o *pruneOptions) removeOrphan(ctx context.Context, c client, orphan *pin.O
 	case o.dryRun == dryRunServer:
 		return nil
 	}
-	if err := deleteChunk(ctx, c, orphan.Chunk); err != nil {
+	stays, err := deleteChunk(ctx, c, orphan.Chunk)
+	switch {
+	case err != nil:
 		orphan.Verdict, orphan.Reason = render.PruneFailed, storedplan.Why(err)
-		return err
+	case stays != "":
+		orphan.Verdict, orphan.Reason = render.PruneSpared, stays
+	default:
+		orphan.Verdict = render.PruneDeleted
 	}
-	orphan.Verdict = render.PruneDeleted
-	return nil
+	return err
 }
 
 func spare(d *pin.Decision, reason string) { d.Verdict, d.Reason = render.PruneSpared, reason }
@@ -213,5 +239,5 @@ func failed(d *pin.Decision, err error) error {
 // partly is a plan that is gone with chunks that are not: the next run finds them.
 func partly(d *pin.Decision, err error) error {
 	d.Reason = "its chunks were not all deleted; run the command again"
-	return fmt.Errorf("deleting the chunks of plan %s/%s: %w; run the command again", d.Plan.Namespace, d.Plan.Name, errors.Join(err))
+	return fmt.Errorf("deleting the chunks of plan %s/%s: %w; run the command again", d.Plan.Namespace, d.Plan.Name, err)
 }
