@@ -128,7 +128,7 @@ func checkWrites(t *testing.T, cmd *cobra.Command) {
 
 func TestThereIsOneTableOfExitCodes(t *testing.T) {
 	got := invoke(scenario{}, []string{"--help"})
-	assert.Contains(t, got.stdout, options.ExitTable)
+	assert.Contains(t, strings.Join(strings.Fields(got.stdout), " "), strings.Join(strings.Fields(options.ExitTable), " "), "whatever the width is")
 	page := read(t, "../docs/reference/exit-codes.md")
 	for _, line := range strings.Split(options.ExitTable, "\n")[2:] {
 		code, meaning, _ := strings.Cut(strings.TrimSpace(line), "  ")

@@ -23,7 +23,8 @@ in the order of time, the same said again counted and not repeated.
 
 Jobs and Pods are found by what the resource's status and its own Events say, so that they are
 shown although they are gone. Without -o wide or --all only warnings and what Ptah itself says are
-shown, and how many others there are; JSON and YAML have all of them. The API server keeps Events for an hour unless it is told otherwise.
+shown, and how many others there are; JSON and YAML have all of them.
+The API server keeps Events for an hour unless it is told otherwise.
 
 What could not be read because of a missing permission is named on stderr, and the exit code is
 then 1; what could be read is shown all the same. Without any Event the exit code is 3.`,
