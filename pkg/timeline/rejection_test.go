@@ -35,7 +35,8 @@ func TestRejected(t *testing.T) {
 		"approved before":       {[]corev1.Event{rejected}, with(func(p *timeline.Plan) { p.ApprovedAt = at(4) }), first},
 		"asked for, never done": {[]corev1.Event{event("PtahSchema", "orders", "u1", 5, "PlanRejectionRequested", text)}, plan, nil},
 		"a message that was cut": {
-			[]corev1.Event{event("PtahSchema", "orders", "u1", 5, "PlanRejected", "bob rejected plan ptah-plan-1 (sha256:1): it is too...")}, plan,
+			[]corev1.Event{event("PtahSchema", "orders", "u1", 5, "PlanRejected", "bob rejected plan ptah-plan-1 (sha256:1): it is too...")},
+			plan,
 			&timeline.Rejection{By: "bob", At: at(5), Reason: "it is too..."},
 		},
 		"another message": {[]corev1.Event{event("PtahSchema", "orders", "u1", 5, "PlanRejected", "something else")}, plan, nil},
