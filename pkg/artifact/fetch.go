@@ -103,7 +103,7 @@ type endWatcher struct {
 
 func (w *endWatcher) Read(p []byte) (int, error) {
 	n, err := w.Reader.Read(p)
-	w.ended = w.ended || err == io.EOF //nolint:errorlint // a reader answers the bare value; a wrapped one is a failure
+	w.ended = w.ended || err == io.EOF
 	return n, err
 }
 

@@ -47,7 +47,7 @@ func inProse(found string) string {
 		return found
 	}
 	stated := strings.ContainsAny(parts[1], ":=") || is.MatchString(parts[1])
-	if quote := word[0]; quote != '"' && quote != '\'' && quote != '`' && plainWord.MatchString(word) && !(stated && !common[strings.ToLower(strings.TrimRight(word, ".:"))]) {
+	if quote := word[0]; quote != '"' && quote != '\'' && quote != '`' && plainWord.MatchString(word) && (!stated || common[strings.ToLower(strings.TrimRight(word, ".:"))]) {
 		return found
 	}
 	return parts[1] + target.Redacted
