@@ -36,15 +36,20 @@ func TestReject(t *testing.T) {
 			"spec.policy.apply is Always, and runs this plan without an approval: a rejection could stop nothing; \"kubectl ptah suspend\" does, or another policy", nil, "",
 		},
 		"Always, and destructive": {
-			approval.Rejecting{Policy: v1alpha1.ApplyAlways, Approvals: []approval.Standing{open}}, "", []approval.Standing{open},
+			approval.Rejecting{Policy: v1alpha1.ApplyAlways, Approvals: []approval.Standing{open}},
+			"",
+			[]approval.Standing{open},
 			"spec.policy.apply is Always: this plan is destructive and runs only with an approval, the next one that is not destructive runs without",
 		},
 		"Never": {
-			approval.Rejecting{Policy: v1alpha1.ApplyNever, Demand: approval.Disabled, Approvals: []approval.Standing{open}}, "", []approval.Standing{open},
+			approval.Rejecting{Policy: v1alpha1.ApplyNever, Demand: approval.Disabled, Approvals: []approval.Standing{open}},
+			"",
+			[]approval.Standing{open},
 			"spec.policy.apply is Never, so that no plan runs, approved or not",
 		},
 		"disallowed": {
-			approval.Rejecting{Policy: v1alpha1.ApplyAlways, Demand: approval.Disallowed}, "", nil,
+			approval.Rejecting{Policy: v1alpha1.ApplyAlways, Demand: approval.Disallowed},
+			"", nil,
 			"the plan is destructive and spec.policy.allowDestructive is false, so that it does not run, approved or not",
 		},
 	}
