@@ -10,6 +10,7 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:path=ptahmigrationapprovals,scope=Namespaced,shortName=ptahmapprove,categories=ptah
+// +kubebuilder:selectablefield:JSONPath=`.spec.planRef.name`
 // +kubebuilder:printcolumn:name="Migration",type=string,JSONPath=`.spec.migrationRef.name`
 // +kubebuilder:printcolumn:name="Plan",type=string,JSONPath=`.spec.planRef.name`
 // +kubebuilder:printcolumn:name="Approver",type=string,JSONPath=`.spec.approver.username`

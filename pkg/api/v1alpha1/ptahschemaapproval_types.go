@@ -11,6 +11,7 @@ import (
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:path=ptahschemaapprovals,scope=Namespaced,shortName=ptahapprove,categories=ptah
+// +kubebuilder:selectablefield:JSONPath=`.spec.planRef.name`
 // +kubebuilder:printcolumn:name="Schema",type=string,JSONPath=`.spec.schemaRef.name`
 // +kubebuilder:printcolumn:name="Plan",type=string,JSONPath=`.spec.planRef.name`
 // +kubebuilder:printcolumn:name="Approver",type=string,JSONPath=`.spec.approver.username`
