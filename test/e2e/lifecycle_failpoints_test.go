@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
+	"github.com/ptah-run/ptah/pkg/approval"
 	"github.com/ptah-run/ptah/test/rig"
 )
 
@@ -98,7 +99,7 @@ func dieAt(l *lifecycle, point string) {
 		if !died {
 			died = bury(t, armed, point)
 		}
-		if string(l.get().Status.Phase) == "AwaitingApproval" && (approvals == 0 || died) {
+		if l.undecided() {
 			res, err := it.Run(t.Context(), "", "kubectl-ptah", "approve", l.name, "-n", l.ns, "--yes")
 			if err == nil && res.Code == 0 {
 				approvals++
@@ -112,6 +113,24 @@ func dieAt(l *lifecycle, point string) {
 		want = 2 // nobody knows whether the Job was created
 	}
 	assert.Equal(t, want, approvals, "approvals that it took")
+}
+
+// undecided reports that the plan on offer waits for an approval and has none that could still count.
+func (s *stage) undecided() bool {
+	s.t.Helper()
+	st := s.get().Status
+	if string(st.Phase) != "AwaitingApproval" || st.Plan == nil || st.Plan.Approval != nil {
+		return false
+	}
+	var list v1alpha1.PtahSchemaApprovalList
+	require.NoError(s.t, cluster.List(s.t.Context(), &list, client.InNamespace(s.ns)))
+	for i := range list.Items {
+		a := &list.Items[i]
+		if a.Spec.PlanRef.UID == st.Plan.UID && !approval.IsConsumed(a.Status) && !approval.IsStale(a.Status) {
+			return false
+		}
+	}
+	return true
 }
 
 // bury looks for a manager that died as ordered. Then the others are told to live, and the next one leads at once instead of after the dead one's

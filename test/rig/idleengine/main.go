@@ -30,12 +30,12 @@ func run(ctx context.Context, args []string) (int, error) {
 	if len(args) != 4 || args[0] != "engine" {
 		return 0, fmt.Errorf("this engine is for tests; it knows the calls of the runner only")
 	}
-	real := executor.NewEngine()
+	engine := executor.NewEngine()
 	switch operation, file := args[1], args[3]; operation {
 	case "observe":
-		return real.Observe(ctx, file), nil
+		return engine.Observe(ctx, file), nil
 	case "plan":
-		return real.Plan(ctx, file), nil
+		return engine.Plan(ctx, file), nil
 	case "apply":
 		return executor.ExitOK, lie(file)
 	default:
