@@ -192,7 +192,9 @@ func TestFindStalledWatchShowsWhatIsNewAndWhatIsOver(t *testing.T) {
 	go func() {
 		done <- plugin.Run(ctx, global, "kubectl-ptah", []string{"find-stalled", "--watch", "--every", "100ms", "--kubeconfig", kubeconfig})
 	}()
-	shows := func(b *lockedBuffer, text string) func() bool { return func() bool { return strings.Contains(b.String(), text) } }
+	shows := func(b *lockedBuffer, text string) func() bool {
+		return func() bool { return strings.Contains(b.String(), text) }
+	}
 	require.Eventually(t, shows(out, "1 of 2 resources is stalled"), 10*time.Second, 10*time.Millisecond)
 	s.put(toUnstructured(stuck("other", 5)))
 	require.Eventually(t, shows(out, "schema  other"), 10*time.Second, 10*time.Millisecond)

@@ -183,40 +183,11 @@ func TestPruneDoesNotCountAChunkThatStays(t *testing.T) {
 	require.Len(t, report["orphans"], 1, "the next run finds it")
 
 	s.beforeDelete = func(_, name string) { s.put(s.get("configmaps", "app", name)) }
-	report, _, _ = prune(t, kubeconfig, "--yes")
+	report, stderr, code = prune(t, kubeconfig, "--yes")
 	assert.Equal(t, "spared", report["orphans"].([]any)[0].(map[string]any)["verdict"])
+	assert.Equal(t, options.Refused, code, "a chunk that was asked for and stays is no success")
+	assert.Contains(t, stderr, "1 chunk left alone")
 	assert.EqualValues(t, 0, report["totals"].(map[string]any)["chunks"])
-}
-
-// What names plans is read whole once, and again whole only when something was written; versions are read before every deletion.
-func TestPruneReadsTheApprovalsWholeOnlyWhenTheyChange(t *testing.T) {
-	whole := func(s *stub) int {
-		count := 0
-		for _, request := range s.requests {
-			if request == "GET /apis/operator.ptah.run/v1alpha1/namespaces/app/ptahschemaapprovals" {
-				count++
-			}
-		}
-		return count
-	}
-	run := func(copies int) (wholes, versions int) {
-		s, kubeconfig := retentionStub(t)
-		template := toUnstructured(retentionCleanCluster()[3])
-		for i := range copies {
-			another := template.DeepCopy()
-			another.SetName(fmt.Sprintf("ptah-plan-%024d", i))
-			another.SetUID(uid(9000 + i))
-			setChunkName(another.Object, another.GetName())
-			s.put(another)
-		}
-		_, stderr, code := prune(t, kubeconfig, "--yes")
-		require.Equal(t, options.Done, code, stderr)
-		return whole(s), s.metadata["ptahschemaapprovals"]
-	}
-	fewWhole, fewVersions := run(1)
-	manyWhole, manyVersions := run(40)
-	assert.Equal(t, fewWhole, manyWhole)
-	assert.GreaterOrEqual(t, manyVersions-fewVersions, 39, "once for each plan")
 }
 
 // A chunk without a plan may be one that is on its way. An operation that starts meanwhile saves it, whatever was asked for.
@@ -231,8 +202,17 @@ func TestPruneLeavesAChunkThatMayBeOnItsWay(t *testing.T) {
 			s.put(toUnstructured(orders))
 		}
 	}
-	prune(t, kubeconfig, "--yes", "--while-operating")
+	_, stderr, code := prune(t, kubeconfig, "--yes", "--while-operating")
 	assert.NotNil(t, s.get("configmaps", "app", newer+"-000"))
+	assert.Equal(t, options.Refused, code)
+	assert.Contains(t, stderr, "1 chunk left alone")
+
+	s.beforeDelete = nil
+	report, stderr, code := prune(t, kubeconfig, "--yes")
+	assert.Equal(t, "busy", report["orphans"].([]any)[0].(map[string]any)["verdict"])
+	assert.Equal(t, options.Refused, code, stderr)
+	_, stderr, code = prune(t, kubeconfig)
+	assert.Equal(t, options.Done, code, "a dry run refuses nothing: %s", stderr)
 }
 
 // The race that no precondition closes: the plan becomes current in the moment of its deletion. Its bytes stay, and the lost pin is reported.

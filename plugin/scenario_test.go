@@ -77,7 +77,11 @@ func TestScenarios(t *testing.T) {
 		writeClusters(t)
 	}
 	t.Run("stub", func(t *testing.T) { runScenarios(t, &stubServer{}, false) })
-	t.Run("real API server", func(t *testing.T) { runScenarios(t, startReal(t), true) })
+	t.Run("real API server", func(t *testing.T) {
+		server := startReal(t)
+		runScenarios(t, server, true)
+		t.Run("approvals of one plan", server.selectsApprovals) // last, because it changes the CRDs
+	})
 }
 
 func runScenarios(t *testing.T, against server, realServer bool) {

@@ -15,7 +15,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/pkg/approval"
@@ -41,7 +43,9 @@ type stub struct {
 	expired int
 	blind   bool
 	lacks   []string // resources that this operator is too old for
-	person  string   // who the person is
+	// unselectable are resources whose CRDs declare no selectable field.
+	unselectable []string
+	person       string // who the person is
 	// beforeWrite changes the world between a last look and a write that somebody signs.
 	beforeWrite func()
 	// beforePatch changes the world between a reading and the patch that rests on it.
@@ -98,7 +102,11 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.Contains(r.Header.Get("Accept"), "PartialObjectMetadataList") {
 		s.metadata[path.Base(r.URL.Path)]++
 	} else {
-		s.requests = append(s.requests, r.Method+" "+r.URL.Path)
+		request := r.Method + " " + r.URL.Path
+		if fields := r.URL.Query().Get("fieldSelector"); fields != "" {
+			request += " where " + fields
+		}
+		s.requests = append(s.requests, request)
 	}
 	s.mu.Unlock()
 	at := strings.Trim(r.URL.Path, "/")
@@ -165,11 +173,18 @@ func (s *stub) one(w http.ResponseWriter, resource, namespace, name string) {
 func (s *stub) list(w http.ResponseWriter, r *http.Request, resource, namespace string) {
 	selector, err := labels.Parse(r.URL.Query().Get("labelSelector"))
 	must(err)
+	where, err := fields.ParseSelector(r.URL.Query().Get("fieldSelector"))
+	must(err)
+	if !where.Empty() && slices.Contains(s.unselectable, resource) {
+		label := where.Requirements()[0].Field
+		status(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, "Unable to find "+resource+": field label not supported: "+label, resource, "")
+		return
+	}
 	s.mu.Lock()
 	var items []any
 	for _, key := range slices.SortedFunc(maps.Keys(s.objects), cmp.Compare) {
 		object := s.objects[key]
-		if resourceOf(object) == resource && (namespace == "" || object.GetNamespace() == namespace) && selector.Matches(labels.Set(object.GetLabels())) {
+		if resourceOf(object) == resource && (namespace == "" || object.GetNamespace() == namespace) && selector.Matches(labels.Set(object.GetLabels())) && selected(where, object) {
 			items = append(items, object.Object)
 		}
 	}
@@ -187,6 +202,14 @@ func (s *stub) list(w http.ResponseWriter, r *http.Request, resource, namespace 
 		"ptahmigrationplans": "PtahMigrationPlan", "ptahschemaapprovals": "PtahSchemaApproval", "ptahmigrationapprovals": "PtahMigrationApproval",
 	}[resource]
 	answer(w, http.StatusOK, map[string]any{"apiVersion": v1alpha1.GroupVersion.String(), "kind": kind + "List", "metadata": meta, "items": append([]any{}, items[start:end]...)})
+}
+
+// selected goes by the fields of an object, as if every one could select.
+func selected(where fields.Selector, object *unstructured.Unstructured) bool {
+	return !slices.ContainsFunc(where.Requirements(), func(r fields.Requirement) bool {
+		value, _, _ := unstructured.NestedString(object.Object, strings.Split(r.Field, ".")...)
+		return (value == r.Value) == (r.Operator == selection.NotEquals)
+	})
 }
 
 func (s *stub) create(w http.ResponseWriter, r *http.Request, resource, namespace string) {

@@ -150,6 +150,11 @@ func KindMissing(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
 }
 
+// FieldUnknown tells a list that cannot be selected by a field: the CRD of this operator does not declare it.
+func FieldUnknown(err error) bool {
+	return apierrors.IsBadRequest(err) && strings.Contains(err.Error(), "field label not supported")
+}
+
 // admissionMark is how the API server introduces what a webhook said.
 const admissionMark = "denied the request: "
 

@@ -36,7 +36,7 @@ type heads struct {
 }
 
 func (h *heads) run(ctx context.Context) error {
-	options := metav1.ListOptions{LabelSelector: h.query.Selector, Limit: h.query.PageSize}
+	options := metav1.ListOptions{LabelSelector: h.query.Selector, FieldSelector: h.query.Fields, Limit: h.query.PageSize}
 	if options.Limit <= 0 {
 		options.Limit = PageSize
 	}

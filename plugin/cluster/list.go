@@ -15,7 +15,7 @@ type Query struct {
 	Namespace string
 	// Selector over labels; "" selects everything.
 	Selector string
-	// Fields is a selector over fields, of the kinds that Kubernetes itself has; "" selects everything.
+	// Fields is a selector over fields: those that a kind of Kubernetes itself lets select, or a CRD declares; "" selects everything.
 	Fields string
 	// PageSize of one request; 0 is the package's PageSize.
 	PageSize int64
@@ -32,7 +32,7 @@ type list[L any] interface {
 
 // each reads a list page by page, and forgets a page before it asks for the next.
 func each[L any, P list[L]](ctx context.Context, c *Client, resource string, query Query, visit func(P) error) error {
-	options := metav1.ListOptions{LabelSelector: query.Selector, Limit: query.PageSize}
+	options := metav1.ListOptions{LabelSelector: query.Selector, FieldSelector: query.Fields, Limit: query.PageSize}
 	if options.Limit <= 0 {
 		options.Limit = PageSize
 	}

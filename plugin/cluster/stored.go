@@ -47,7 +47,7 @@ func (c *Client) EachConfigMapMeta(ctx context.Context, query Query, visit func(
 
 // EachMeta reads the metadata of a resource page by page: which objects there are, and in which version.
 func (c *Client) EachMeta(ctx context.Context, resource string, query Query, visit func(*metav1.PartialObjectMetadata) error) error {
-	options := metav1.ListOptions{LabelSelector: query.Selector, Limit: query.PageSize}
+	options := metav1.ListOptions{LabelSelector: query.Selector, FieldSelector: query.Fields, Limit: query.PageSize}
 	if options.Limit <= 0 {
 		options.Limit = PageSize
 	}

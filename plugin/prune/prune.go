@@ -51,7 +51,7 @@ type pruneOptions struct {
 	namespace string
 	matches   labels.Selector
 	format    render.Format
-	sights    map[place]sight
+	memory    memory
 }
 
 func (o *pruneOptions) complete() error {
@@ -315,8 +315,8 @@ func (o *pruneOptions) verdict(r *report, findings []pin.Finding, failures error
 		return failures
 	case len(findings) > 0:
 		return &options.ExitError{Code: options.Findings}
-	case o.yes && totals.Busy+r.spared() > 0:
-		return options.Refusedf("%s left alone: run the command again later, or with --while-operating, which overrides no pin", plans(totals.Busy+r.spared()))
+	case o.yes && r.leftAlone() != "":
+		return options.Refusedf("%s", r.leftAlone())
 	case o.check && (totals.MayGo > 0 || totals.Chunks > 0):
 		return &options.ExitError{Code: options.Findings}
 	default:

@@ -96,7 +96,7 @@ func target(p pin.Plan) cluster.Target {
 }
 
 func (o *pruneOptions) judgeAgain(ctx context.Context, c client, p pin.Plan) (pin.Decision, error) {
-	world, err := o.again(ctx, c, p.Family, p.Namespace)
+	world, err := o.again(ctx, c, p)
 	if err != nil {
 		return pin.Decision{}, err
 	}

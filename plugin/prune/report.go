@@ -41,15 +41,29 @@ func (r *report) deletedAny() bool {
 	return false
 }
 
-// spared counts the plans that a last look kept.
-func (r *report) spared() int {
-	count := 0
+// leftAlone says what was asked for and not deleted, because of what is under way or of what a last look found; "" is nothing. A chunk whose
+// plan is gone counts as a plan does.
+func (r *report) leftAlone() string {
+	count := map[pin.Verdict]int{}
+	chunks := map[pin.Verdict]int{}
 	for _, d := range r.decisions {
-		if d.Verdict == render.PruneSpared {
-			count++
-		}
+		count[d.Verdict]++
 	}
-	return count
+	for _, o := range r.orphans {
+		chunks[o.Verdict]++
+	}
+	held, left := count[pin.Busy]+count[render.PruneSpared], chunks[pin.Busy]+chunks[render.PruneSpared]
+	switch {
+	case held > 0 && left > 0:
+		return plans(held) + " and " + spelling.Count(left, "chunk") + later
+	case held > 0:
+		return plans(held) + later
+	case left > 0:
+		return spelling.Count(left, "chunk") + " left alone: run the command again later"
+	}
+	return ""
 }
+
+const later = " left alone: run the command again later, or with --while-operating, which overrides no pin"
 
 func plans(count int) string { return spelling.Count(count, "plan") }

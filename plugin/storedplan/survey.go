@@ -112,37 +112,51 @@ func (s *Survey) migrationPlans(ctx context.Context, lister Lister, query cluste
 }
 
 func (s *Survey) schemaPins(ctx context.Context, lister Lister, query cluster.Query) []reading {
-	approvals := s.try(func() error {
+	approvals := s.schemaApprovals(ctx, lister, query)
+	return []reading{{cluster.SchemaApprovals, approvals}, {cluster.Schemas, s.schemas(ctx, lister, query)}}
+}
+
+func (s *Survey) migrationPins(ctx context.Context, lister Lister, query cluster.Query) []reading {
+	approvals := s.migrationApprovals(ctx, lister, query)
+	return []reading{{cluster.MigrationReviews, approvals}, {cluster.Migrations, s.migrations(ctx, lister, query)}}
+}
+
+func (s *Survey) schemaApprovals(ctx context.Context, lister Lister, query cluster.Query) error {
+	return s.try(func() error {
 		return lister.EachSchemaApproval(ctx, query, func(a *v1alpha1.PtahSchemaApproval) error {
 			s.Pins.Add(pin.OfSchemaApproval(a)...)
 			return nil
 		})
 	})
-	schemas := s.try(func() error {
+}
+
+func (s *Survey) schemas(ctx context.Context, lister Lister, query cluster.Query) error {
+	return s.try(func() error {
 		return lister.EachSchema(ctx, query, func(o *v1alpha1.PtahSchema) error {
 			s.Pins.Add(pin.OfSchema(o)...)
 			s.Owners.Add(pin.OwnerOfSchema(o))
 			return nil
 		})
 	})
-	return []reading{{cluster.SchemaApprovals, approvals}, {cluster.Schemas, schemas}}
 }
 
-func (s *Survey) migrationPins(ctx context.Context, lister Lister, query cluster.Query) []reading {
-	approvals := s.try(func() error {
+func (s *Survey) migrationApprovals(ctx context.Context, lister Lister, query cluster.Query) error {
+	return s.try(func() error {
 		return lister.EachMigrationApproval(ctx, query, func(a *v1alpha1.PtahMigrationApproval) error {
 			s.Pins.Add(pin.OfMigrationApproval(a)...)
 			return nil
 		})
 	})
-	migrations := s.try(func() error {
+}
+
+func (s *Survey) migrations(ctx context.Context, lister Lister, query cluster.Query) error {
+	return s.try(func() error {
 		return lister.EachMigration(ctx, query, func(o *v1alpha1.PtahMigration) error {
 			s.Pins.Add(pin.OfMigration(o)...)
 			s.Owners.Add(pin.OwnerOfMigration(o))
 			return nil
 		})
 	})
-	return []reading{{cluster.MigrationReviews, approvals}, {cluster.Migrations, migrations}}
 }
 
 // note records what could not be read. A family none of whose kinds exist is missing, as with an older operator; one that is only half
@@ -176,22 +190,6 @@ func (s *Survey) miss(resource, namespace string, family pin.Family, err error) 
 	if s.Blind[family] == "" {
 		s.Blind[family] = fmt.Sprintf("%s could not be listed", resource)
 	}
-}
-
-// Again reads what could name one plan afresh, and nothing else.
-func Again(ctx context.Context, lister Lister, family pin.Family, namespace string, now time.Time) (*pin.World, error) {
-	s := &Survey{World: pin.World{Now: now}}
-	query := cluster.Query{Namespace: namespace}
-	readings := s.schemaPins
-	if family == pin.Migration {
-		readings = s.migrationPins
-	}
-	for _, r := range readings(ctx, lister, query) {
-		if r.err != nil {
-			return nil, r.err
-		}
-	}
-	return &s.World, nil
 }
 
 // Getter reads single plans.
