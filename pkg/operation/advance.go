@@ -31,6 +31,9 @@ func holdLease(s *Snapshot, d Durable, c Claim) Step {
 	rel := relation(s.Lease, c.Holder, s.Now)
 	running := c.Dispatched || c.JobUID != ""
 	if rel == leaseOurs && (s.Lease.Value.Epoch == c.LeaseEpoch) {
+		if !covers(s, c) {
+			return RenewLease{Realm: c.Realm, Holder: c.Holder, Epoch: c.LeaseEpoch, Seconds: c.LeaseSeconds}
+		}
 		return renewal(s, c.Realm, c.Holder, c.LeaseSeconds)
 	}
 	if !c.Mutating && c.LeaseEpoch != "" {
@@ -62,6 +65,18 @@ func holdLease(s *Snapshot, d Durable, c Claim) Step {
 		return nil // stolen: nothing to hold, but the run is still supervised to its end
 	}
 	return contend(s, c.Realm)
+}
+
+// covers reports whether the Lease outlasts everything that the claim's deadlines allow to be written, even if nobody ever renews it again: a
+// manager that dies right after the create must not let another resource in beside the Pod. One renewal after the deadlines were set is
+// enough, because a Lease lasts longer than they do.
+func covers(s *Snapshot, c Claim) bool {
+	if c.ExecutionNotAfter.IsZero() {
+		return true
+	}
+	l := s.Lease.Value
+	lasts := l.RenewedAt.Add(time.Duration(c.LeaseSeconds) * time.Second)
+	return !lasts.Before(c.ExecutionNotAfter.Add(c.Grace)) || !l.RenewedAt.Before(s.Now)
 }
 
 // acquire takes the realm for a claim or a proof that is still there: the Lease's write has no precondition on the resource, and a holder

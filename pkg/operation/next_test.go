@@ -443,12 +443,18 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// A migration keeps no proof: its Lease is staged for release only once nothing of the run can write.
+// A migration keeps no proof. Its run is retired into a record at once; the Lease stays for as long as the run may still write, and is handed
+// back only once nothing of it can.
 func TestFamilyWithoutProof(t *testing.T) {
 	f := with(dispatched(claim(intent.Apply)))
 	f.judgement.Outcome = operation.Uncertain
 	s := held(world(&f))
-	assert.Equal(t, "wait", brief(next(t, s)), "the create's fate is unknown and its deadline has not passed")
+	require.Equal(t, "patch:outcome", brief(next(t, s)))
+	assert.Nil(t, f.recorded.durable.Claim)
+	assert.Nil(t, f.recorded.durable.Owed, "nobody else may have the database while the run may write")
+	s.Resource.Deleting = true
+	assert.Equal(t, "wait", brief(next(t, s)), "deletion does not let go before nothing can write")
+	s.Resource.Deleting = false
 	s.Now = f.durable.Claim.ExecutionNotAfter.Add(f.durable.Claim.Grace)
 	s.Lease.Value.RenewedAt = s.Now
 	require.Equal(t, "patch:outcome", brief(next(t, s)))
@@ -483,5 +489,24 @@ func BenchmarkNext(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		operation.Next(s)
+	}
+}
+
+// A manager may die right after the create and nobody may come back: the Lease must outlast everything that the deadlines allow, so that no
+// other resource gets the database beside a Pod that still writes.
+func TestLeaseCoversTheRunBeforeItIsDispatched(t *testing.T) {
+	for renewedAgo, want := range map[time.Duration]string{
+		31 * time.Second: "RenewLease", // 960 s from then end before 900 s and 30 s of grace from now
+		30 * time.Second: "patch:dispatch+permit",
+		0:                "patch:dispatch+permit",
+	} {
+		c := prepared(claim(intent.Apply))
+		c.LeaseSeconds = 960
+		c.DispatchNotAfter, c.ExecutionNotAfter = now.Add(450*time.Second), now.Add(900*time.Second)
+		f := with(c)
+		s := held(world(&f))
+		s.Lease.Value.Seconds = 960
+		s.Lease.Value.RenewedAt = now.Add(-renewedAgo)
+		assert.Equal(t, want, brief(next(t, s)), "renewed %s ago", renewedAgo)
 	}
 }

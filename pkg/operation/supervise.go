@@ -136,13 +136,16 @@ func conclude(s *Snapshot, d Durable, c Claim, ev Evidence) Step {
 		}
 		return PublishPlan{Plan: j.Publish}
 	}
-	if !c.Mutating || s.Family.RetainsProof() {
-		return outcome(s, d, c, ev, j)
-	}
-	if !ev.Quiet && j.Outcome == Uncertain && s.Now.Before(c.ExecutionNotAfter.Add(c.Grace)) {
+	if leavesLease(s, c, ev, j) && s.Resource.Deleting {
 		return inFlightPause(s, c, "waiting until nothing of this operation can write any more")
 	}
 	return outcome(s, d, c, ev, j)
+}
+
+// leavesLease reports whether a retired run may still be writing and no proof keeps its Lease. The record comes at once then and the Lease
+// stays where it is: it lasts longer than the run can, shows for how long that may be, and then expires by itself.
+func leavesLease(s *Snapshot, c Claim, ev Evidence, j Judgement) bool {
+	return c.Mutating && !s.Family.RetainsProof() && j.Outcome == Uncertain && !ev.Quiet && s.Now.Before(c.ExecutionNotAfter.Add(c.Grace))
 }
 
 func outcome(s *Snapshot, d Durable, c Claim, ev Evidence, j Judgement) Step {
@@ -161,7 +164,7 @@ func outcome(s *Snapshot, d Durable, c Claim, ev Evidence, j Judgement) Step {
 		p := *d.Proof
 		p.PlanRequired = p.PlanRequired || j.Reading
 		nd.Proof = &p
-	case c.Realm != "" && c.LeaseEpoch != "":
+	case c.Realm != "" && c.LeaseEpoch != "" && !leavesLease(s, c, ev, j):
 		nd.Owed = owe(c, c.LeaseEpoch)
 	}
 	if j.Again && !c.Mutating {

@@ -1,0 +1,146 @@
+// Package mutants holds deliberate bugs of the operation lifecycle. Each is one change of pkg/operation that somebody could make by mistake;
+// the model checker must catch every one, or it proves less than it says.
+package mutants
+
+// Mutant is one bug: Old stands exactly once in File and New takes its place.
+type Mutant struct {
+	Name, File, Old, New string
+}
+
+// All is the list.
+var All = []Mutant{
+	{
+		"create without the dispatch marker", "advance.go",
+		"	if !c.Dispatched {\n		nd, nc := d, c\n		nc.Dispatched = true",
+		"	if false {\n		nd, nc := d, c\n		nc.Dispatched = true",
+	},
+	{
+		"create again after a crash", "advance.go",
+		"if c.Dispatched && s.Permit != c.ID {", "if c.Dispatched && s.Permit != c.ID && s.Job.State == Present {",
+	},
+	{
+		"forget the Lease's epoch", "advance.go",
+		"rel == leaseOurs && (s.Lease.Value.Epoch == c.LeaseEpoch)", "rel == leaseOurs && c.LeaseEpoch != \"\"",
+	},
+	{
+		"dispatch under a Lease that ends before the run", "advance.go",
+		"	if c.ExecutionNotAfter.IsZero() {\n		return true", "	if true {\n		return true",
+	},
+	{
+		"authorize on a cached resource", "advance.go",
+		"func authorize(s *Snapshot, d Durable, c Claim) Step {\n	if !s.Resource.Fresh {", "func authorize(s *Snapshot, d Durable, c Claim) Step {\n	if false {",
+	},
+	{
+		"authorize on a cached census", "advance.go",
+		"	if !s.Census.Fresh {", "	if false {",
+	},
+	{
+		"dispatch while suspended", "advance.go",
+		"	case s.Resource.Suspended:\n		return \"spec.suspend is true\"", "",
+	},
+	{
+		"dispatch while being deleted", "advance.go",
+		"	case s.Resource.Deleting:\n		return \"the resource is being deleted\"", "",
+	},
+	{
+		"dispatch under another execution binding", "advance.go",
+		"	case !d.BindingCurrent || c.BindingEpoch != d.Epoch:\n		return \"the execution binding changed\"", "",
+	},
+	{
+		"dispatch in a contested realm", "advance.go",
+		"	case s.Census.Value.Contested:\n		return \"the realm is contested\"", "",
+	},
+	{
+		"dispatch on inputs that moved", "advance.go",
+		"	if ok, moved := s.Family.Current(c); !ok {\n		return moved\n	}\n	return \"\"", "	return \"\"",
+	},
+	{
+		"dispatch after the window", "advance.go",
+		"	if !s.Now.Before(c.DispatchNotAfter) {", "	if false {",
+	},
+	{
+		"create before the approval is spent", "advance.go",
+		"	case a.Consume != nil && !c.Dispatched:\n		return markApproval(s, *a.Consume)\n	case a.Consume != nil:", "	case a.Consume != nil:\n		return nil\n	case false:",
+	},
+	{
+		"run on an authorization that was revoked", "advance.go",
+		"	case a.Revoked != \"\":", "	case false:",
+	},
+	{
+		"acquire the Lease for a claim that a cache remembers", "advance.go",
+		"	if !s.Resource.Fresh {\n		return ReadFresh{Parts: PartResource}\n	}\n	return AcquireLease{", "	return AcquireLease{",
+	},
+	{
+		"do not notice a broken Lease", "advance.go",
+		"	if running && !c.ContinuityLost {", "	if running && !c.ContinuityLost && rel == leaseForeign {",
+	},
+	{
+		"believe a result across a broken Lease", "supervise.go",
+		"	case c.ContinuityLost:\n		ev.Kind", "	case c.ContinuityLost && !read:\n		ev.Kind",
+	},
+	{
+		"account before the Pod has stopped", "supervise.go",
+		"	if s.Pods.State == Present && !stopped(pods) {", "	if s.Pods.State == Present && !stopped(pods) && s.Job.State == Unread {",
+	},
+	{
+		"take an unreadable part for an absent one", "supervise.go",
+		"	if s.Pods.State == Unknown {\n		return wait(s, readRetry, \"reading the operation's Pods\")\n	}", "",
+	},
+	{
+		"record without a proof", "supervise.go",
+		"		nd.Proof = proofOf(c, j)", "		nd.Owed = owe(c, c.LeaseEpoch)",
+	},
+	{
+		"keep the claim beside its record", "supervise.go",
+		"	nd := d\n	nd.Claim = nil\n	switch {", "	nd := d\n	switch {",
+	},
+	{
+		"release the Lease of a run that may still write", "supervise.go",
+		"&& c.LeaseEpoch != \"\" && !leavesLease(s, c, ev, j):", "&& c.LeaseEpoch != \"\":",
+	},
+	{
+		"prove before the uncertain run is over", "proof.go",
+		"	if s.Now.Before(p.ObserveAfter) {\n		return proofPause(s, p, \"waiting until no Pod of the Apply can write any more\")\n	}\n	if step := quietApply(s, d, p); step != nil {\n		return step\n	}\n	if d.Claim != nil {",
+		"	if step := quietApply(s, d, p); step != nil {\n		return step\n	}\n	if d.Claim != nil {",
+	},
+	{
+		"prove beside a Pod of the Apply", "proof.go",
+		"	if stopped(s.ProofPods.Value) {\n		return nil\n	}\n	if d.Claim != nil {", "	if true {\n		return nil\n	}\n	if d.Claim != nil {",
+	},
+	{
+		"go on with a proof after its Lease was broken", "proof.go",
+		"	if rel == leaseOurs && s.Lease.Value.Epoch == p.LeaseEpoch {", "	if rel == leaseOurs {",
+	},
+	{
+		"delete while the run may write", "proof.go",
+		"	if s.Now.Before(p.ObserveAfter) {\n		return proofPause(s, p, \"waiting until no Pod of the Apply can write any more\")\n	}\n	if step := quietApply(s, d, p); step != nil {\n		return step\n	}\n	nd := d", "	nd := d",
+	},
+	{
+		"delete before a dispatched run is accounted for", "next.go",
+		"	{\"dispatched mutating operation\", dispatchedMutation},\n	{\"deletion\", deletion},", "	{\"deletion\", deletion},\n	{\"dispatched mutating operation\", dispatchedMutation},",
+	},
+	{
+		"start something else while a proof is owed", "next.go",
+		"	{\"proof owed\", owedProof},\n", "",
+	},
+	{
+		"never hand an owed Lease back", "next.go",
+		"	{\"lock release owed\", owedRelease},\n", "",
+	},
+	{
+		"forget the Lease of a claim that is given up", "next.go",
+		"			nd.Owed = owe(c, s.Lease.Value.Epoch)", "			nd.Owed = nil",
+	},
+	{
+		"claim before the finalizer", "next.go",
+		"	if !s.Resource.Finalizer {\n		return AddFinalizer{}\n	}", "",
+	},
+	{
+		"keep the old execution binding", "next.go",
+		"	{\"execution binding changed\", bindingChange},\n", "",
+	},
+	{
+		"wait for an instant that has passed", "next.go",
+		"	if earliest := s.Now.Add(100 * time.Millisecond); until.Before(earliest) {\n		until = earliest\n	}", "",
+	},
+}
