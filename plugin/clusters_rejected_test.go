@@ -11,6 +11,7 @@ import (
 
 func init() {
 	clusters["rejected"] = rejectedCluster
+	clusters["rejected-in-part"] = rejectedInPartCluster
 	clusters["rejected-approved"] = func() []runtime.Object {
 		objects := rejectedCluster()
 		objects[0].(*v1alpha1.PtahSchema).Status.Plan.Approval = &v1alpha1.ApprovalRecord{
@@ -39,4 +40,14 @@ func rejectedCluster() []runtime.Object {
 	e.add(about("PtahMigration", "ledger", 11), 10*time.Minute, 1, "PlanRejected", "Warning",
 		"bob@example.com rejected plan "+plan.Name+" ("+plan.Spec.Fingerprint+"): wait for the freeze. Approvals withdrawn: none.")
 	return append(append(append(objects, ledger), plan), e.events...)
+}
+
+// rejectedInPartCluster is a schema one of whose approvals could not be withdrawn.
+func rejectedInPartCluster() []runtime.Object {
+	objects := waitingCluster()
+	record := objects[0].(*v1alpha1.PtahSchema).Status.Plan
+	e := &eventMaker{}
+	e.add(corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: "PtahSchema", Namespace: "app", Name: "orders", UID: uid(1)}, 20*time.Minute, 1, "PlanRejected", "Warning",
+		"bob@example.com began to reject plan "+record.Name+" ("+record.Fingerprint+"): reporting still reads it. Approvals withdrawn: release by alice, not withdrawn: retry by carol.")
+	return append(objects, e.events...)
 }

@@ -172,7 +172,10 @@ func (s *stub) one(w http.ResponseWriter, resource, namespace, name string) {
 
 func (s *stub) list(w http.ResponseWriter, r *http.Request, resource, namespace string) {
 	selector, err := labels.Parse(r.URL.Query().Get("labelSelector"))
-	must(err)
+	if err != nil {
+		status(w, http.StatusBadRequest, metav1.StatusReasonBadRequest, "unable to parse requirement: "+err.Error(), resource, "")
+		return
+	}
 	where, err := fields.ParseSelector(r.URL.Query().Get("fieldSelector"))
 	must(err)
 	if !where.Empty() && slices.Contains(s.unselectable, resource) {
@@ -224,7 +227,7 @@ func (s *stub) create(w http.ResponseWriter, r *http.Request, resource, namespac
 		status(w, http.StatusForbidden, metav1.StatusReasonForbidden, `admission webhook "vapproval.operator.ptah.run" denied the request: `+s.refuse, resource, wanted.Name)
 		return
 	}
-	must(admit(wanted, s.get("ptahschemaplans", namespace, wanted.Spec.PlanRef.Name), "alice"))
+	must(admit(wanted, s.get("ptahschemaplans", namespace, wanted.Spec.PlanRef.Name), cmp.Or(s.person, "alice")))
 	wanted.UID, wanted.CreationTimestamp = uid(4242), metav1.NewTime(now)
 	object := toUnstructured(wanted)
 	if r.URL.Query().Get("dryRun") == "" {

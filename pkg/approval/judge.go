@@ -73,7 +73,7 @@ var identityFields = map[string]bool{
 // Decide judges one case. Its checks stand in a fixed order: what can never be repaired before what may pass.
 func Decide(c Case) Verdict {
 	if c.Consumed {
-		return Verdict{Spent, v1alpha1.ReasonDispatchCommitted, "the approval was already spent on a dispatch"}
+		return Verdict{Spent, v1alpha1.ReasonDispatchCommitted, "the approval was already used for an Apply"}
 	}
 	for _, check := range []func(Case) Verdict{checkResource, checkPlan, checkBindings, checkLive, checkCurrent, checkOwner, checkReady} {
 		if v := check(c); v.Outcome != Accepted {

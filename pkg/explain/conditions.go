@@ -16,6 +16,6 @@ var conditions = []Entry{
 	{Condition, "Blocked", "PtahMigration", "The history cannot be continued, a run's outcome is unknown, or something is refused. The reason says which.", operator, "its reason says how", show},
 	{Condition, "Progressing", "PtahMigration", "Something comes by itself, and nobody has to act.", itself, "it ends by itself", show},
 	{Condition, "Accepted", "PtahSchemaApproval", "The approval fits the plan that is current.", itself, "the plan stops being current", look},
-	{Condition, "Consumed", "PtahSchemaApproval, PtahMigrationApproval", "The approval was spent on one dispatch. It authorises nothing more.", nobody, "never", ""},
+	{Condition, "Consumed", "PtahSchemaApproval, PtahMigrationApproval", "The approval was used for one Apply. It authorises nothing more.", nobody, "never", ""},
 	{Condition, "Stale", "PtahSchemaApproval, PtahMigrationApproval", "The plan that the approval names is no longer current.", approver, "never; approve the current plan instead", plan},
 }

@@ -15,7 +15,7 @@ var reasons = []Entry{
 	{Reason, "DesiredStateChanged", "InSync=False", "The spec changed after the database was proven in sync.", itself, "the next reading", look},
 	{Reason, "DestructiveChangesDisabled", "Ready=False", "The plan drops or rewrites something, and spec.policy.allowDestructive is false.", author, "spec.policy.allowDestructive is set, or the artifact is changed so that nothing is destroyed", plan},
 	{Reason, "DigestPinned", "ArtifactResolved=True", "The reference leads to a digest.", nobody, "the next reading", ""},
-	{Reason, "DispatchCommitted", "Consumed=True", "The approval was spent on one Apply.", nobody, "never", ""},
+	{Reason, "DispatchCommitted", "Consumed=True", "The approval was used for one Apply.", nobody, "never", ""},
 	{Reason, "ExecutionBindingChanged", "evidence conditions Unknown, Applying=False, Stale=True", "The manager, runner or executor is another build than the one behind this evidence or approval. An upgrade does this to everything once.", itself, "everything is read again; a plan that is made then needs its own approval", look},
 	{Reason, "HistoryAhead", "PtahMigration: Blocked=True", "The database has versions that the artifact does not have.", author, "publish an artifact that carries the versions that the database has applied", show},
 	{Reason, "HistoryDirty", "PtahMigration: Blocked=True, Ready=False", "A row of an interrupted run stands in the revision table.", operator, "repair what the run left half done, then the row; Ptah only reads it again", show},

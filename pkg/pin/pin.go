@@ -60,7 +60,7 @@ const (
 	whyPending        = "the post-Apply verification owed for it has not finished"
 	whyApplied        = "evidence of the last confirmed apply"
 	whyApproved       = "a person authorized these exact bytes"
-	whySpent          = "a person authorized these exact bytes, and the approval is spent or stale"
+	whySpent          = "a person authorized these exact bytes, and the approval was used or overtaken"
 	whyOperation      = "an Apply is in flight against it"
 	whyUnresolved     = "names a run nobody accounted for"
 	whyUnresolvedLost = "a run nobody accounted for names no plan, so it may have been any of this migration's"

@@ -265,7 +265,7 @@ func TestTheNameOfAnUnaccountedRunsPlanPins(t *testing.T) {
 	require.Len(t, pin.Dangling(w), 1)
 }
 
-// A spent or stale approval pins its plan like any other; what it alone holds is told apart, because a person may delete such an approval.
+// An approval that was used or overtaken pins its plan like any other; what it alone holds is told apart, because a person may delete such an approval.
 func TestApprovalsThatAuthorizeNothingAnyMore(t *testing.T) {
 	with := func(conditions ...v1alpha1.ConditionType) pin.Pin {
 		a := &v1alpha1.PtahSchemaApproval{}

@@ -30,7 +30,7 @@ func judgeBindings(r Release) Finding {
 			case named:
 				d.wrong(fmt.Sprintf("%s binds %s (to %s %s)", where, what, role.Kind, role.Name))
 			case s.Kind == rbacv1.GroupKind && (s.Name == "system:serviceaccounts" || s.Name == "system:authenticated"):
-				broad = append(broad, fmt.Sprintf("%s grants %s %s to %s, every epoch among them", where, role.Kind, role.Name, s.Name))
+				broad = append(broad, fmt.Sprintf("%s grants %s %s to %s, every manager account among them", where, role.Kind, role.Name, s.Name))
 			}
 		}
 	}
@@ -51,7 +51,7 @@ func judgeBindings(r Release) Finding {
 		}
 	}
 	d.bad = bounded(d.bad)
-	good := []string{fmt.Sprintf("none names an epoch of %s in %s", join(e.bases), r.Candidate.Namespace)}
+	good := []string{fmt.Sprintf("none names a manager account (%s-v<N>) in %s", strings.Join(e.bases, "-v<N>, "), r.Candidate.Namespace)}
 	return d.finding("remove each, or bind an account of your own instead", "ask somebody who may list bindings in all namespaces", append(good, bounded(broad)...)...)
 }
 
@@ -97,7 +97,7 @@ func (e epochs) names(s rbacv1.Subject, bindingNamespace string) (string, bool) 
 		return e.account(namespace, name)
 	case rbacv1.GroupKind:
 		if s.Name == "system:serviceaccounts:"+e.namespace {
-			return "group " + s.Name + ", every epoch among it", true
+			return "group " + s.Name + ", every manager account among it", true
 		}
 	}
 	return "", false
@@ -108,12 +108,12 @@ func (e epochs) account(namespace, name string) (string, bool) {
 	if !ok || namespace != e.namespace || !slices.Contains(e.bases, base) {
 		return "", false
 	}
-	word := "a retained epoch"
+	word := "the account of another manager of this release"
 	switch name {
 	case e.active:
-		word = "the active epoch"
+		word = "the account of the running manager"
 	case e.candidate:
-		word = "the candidate's epoch"
+		word = "the account of the manager to be installed"
 	}
 	return "ServiceAccount " + name + ", " + word, true
 }
@@ -148,7 +148,7 @@ func judgeAccount(r Release) Finding {
 	name := c.Namespace + "/" + c.Account()
 	if before := r.epochs().active; before != "" {
 		if base, ok := baseOf(before); ok && base != c.AccountBase() {
-			return fail("keep serviceAccount.name, nameOverride and fullnameOverride as they are installed", fmt.Sprintf("epochs are named %s-v<N>, and the candidate wants %s", base, c.Account()))
+			return fail("keep serviceAccount.name, nameOverride and fullnameOverride as they are installed", fmt.Sprintf("the accounts of this manager are named %s-v<N>, and the candidate wants %s", base, c.Account()))
 		}
 	}
 	if c.Values.ServiceAccount.Create {

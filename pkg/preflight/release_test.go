@@ -142,7 +142,7 @@ func TestEveryFailureHasAFix(t *testing.T) {
 		"CRD going":            {func(r *Release) { change(r, func(c *CRD) { c.Deleting = true }) }, "crd-identity", Fail, "being deleted"},
 		"newer state":          {func(r *Release) { r.Stored["ptahschemas"] = Have([]StoredState{{"app", "orders", 3}}) }, "stored-state", Fail, "app/orders"},
 		"negative state":       {func(r *Release) { r.Stored["ptahschemas"] = Have([]StoredState{{"app", "orders", -1}}) }, "stored-state", Fail, "malformed"},
-		"other base":           {func(r *Release) { r.Managers.Value[0].Account = "other-v1" }, "service-account", Fail, "epochs are named other-v<N>"},
+		"other base":           {func(r *Release) { r.Managers.Value[0].Account = "other-v1" }, "service-account", Fail, "the accounts of this manager are named other-v<N>"},
 		"foreign account":      {func(r *Release) { r.Account.State = Present }, "service-account", Fail, "does not belong to the chart"},
 		"permission missing":   {func(r *Release) { r.Missing = Have([]Permission{{Verb: "patch", Resource: "secrets", Namespace: "x"}}) }, "permissions", Fail, "patch secrets in x"},
 	}

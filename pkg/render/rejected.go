@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strings"
 	"time"
 
 	"github.com/ptah-run/ptah/pkg/timeline"
@@ -18,6 +19,9 @@ type RejectedBy struct {
 	By     string    `json:"by"`
 	At     time.Time `json:"at"`
 	Reason string    `json:"reason"`
+	// Unfinished: not every approval could be withdrawn. Standing are those that were not.
+	Unfinished bool   `json:"unfinished,omitempty"`
+	Standing   string `json:"standing,omitempty"`
 }
 
 // NewRejected shows a rejection; nil is none.
@@ -25,25 +29,32 @@ func NewRejected(r *timeline.Rejection) Rejected {
 	if r == nil {
 		return Rejected{}
 	}
-	return Rejected{Rejection: &RejectedBy{By: r.By, At: r.At, Reason: r.Reason}}
+	return Rejected{Rejection: &RejectedBy{By: r.By, At: r.At, Reason: r.Reason, Unfinished: r.Unfinished, Standing: r.Standing}}
 }
 
 // Text is the rejection as a clause: who, when and why. Empty without one.
 func (r Rejected) Text(now time.Time) string {
-	if r.Rejection == nil {
+	switch {
+	case r.Rejection == nil:
 		return ""
+	case r.Rejection.Unfinished:
+		return "rejected in part, and may still run: begun " + r.who(now)
 	}
 	return "rejected " + r.who(now)
 }
 
 func (r Rejected) who(now time.Time) string {
-	return "by " + oneLine(r.Rejection.By) + " at " + Stamp(r.Rejection.At, now) + ": " + oneLine(r.Rejection.Reason)
+	text := "by " + oneLine(r.Rejection.By) + " at " + Stamp(r.Rejection.At, now) + ": " + oneLine(r.Rejection.Reason)
+	if r.Rejection.Standing != "" {
+		text += "; not withdrawn: " + oneLine(r.Rejection.Standing)
+	}
+	return text
 }
 
 // labelled is lines for a place whose label says what it is about.
 func (r Rejected) labelled(c *Canvas, now time.Time) []string {
 	if r.Rejection != nil {
-		return []string{c.mark(Caution) + " " + r.who(now)}
+		return []string{c.mark(Caution) + " " + strings.TrimPrefix(r.Text(now), "rejected ")}
 	}
 	return r.lines(c, now)
 }

@@ -98,7 +98,7 @@ func (q rejectionQuestion) Draw(c *Canvas) {
 	f.line("Plan", q.Plan)
 	f.line("Fingerprint", f.identifier(q.Fingerprint, 0))
 	lines := approvalLines(q.Withdrawn, "open: it is withdrawn")
-	lines = append(lines, approvalLines(q.Spent, "spent on an earlier run: it stays")...)
+	lines = append(lines, approvalLines(q.Spent, "used by an earlier run: it stays")...)
 	if len(lines) == 0 {
 		lines = []string{"none: nothing has to be withdrawn"}
 	}

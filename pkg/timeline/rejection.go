@@ -15,6 +15,9 @@ type Rejection struct {
 	By     string
 	At     time.Time
 	Reason string
+	// Unfinished: not every approval could be withdrawn, so that the plan may still run. Standing are those that were not.
+	Unfinished bool
+	Standing   string
 }
 
 // Plan is the plan that a rejection has to be about.
@@ -36,29 +39,35 @@ func Rejected(events []corev1.Event, plan Plan) *Rejection {
 		if event.Reason != string(v1alpha1.EventPlanRejected) || event.InvolvedObject.UID != plan.Resource {
 			continue
 		}
-		by, reason, ok := plan.rejection(event.Message)
-		at := entryOf(event).Last
+		rejection, ok := plan.rejection(event.Message)
+		rejection.At = entryOf(event).Last
 		switch {
-		case !ok, at.Before(plan.StoredAt), plan.ApprovedAt.After(at), last != nil && last.At.After(at):
+		case !ok, rejection.At.Before(plan.StoredAt), plan.ApprovedAt.After(rejection.At), last != nil && last.At.After(rejection.At):
 		default:
-			last = &Rejection{By: by, At: at, Reason: reason}
+			last = &rejection
 		}
 	}
 	return last
 }
 
-// rejection reads "WHO rejected plan NAME (FINGERPRINT): WHY. Approvals withdrawn: NAMES.", which may be cut at its end.
-func (p Plan) rejection(message string) (by, reason string, ok bool) {
+// rejection reads "WHO rejected plan NAME (FINGERPRINT): WHY. Approvals withdrawn: NAMES.", or of one that was not finished "WHO began to reject
+// plan NAME (FINGERPRINT): WHY. Approvals withdrawn: NAMES, not withdrawn: NAMES.". Either may be cut at its end.
+func (p Plan) rejection(message string) (r Rejection, ok bool) {
 	by, rest, ok := strings.Cut(message, " rejected plan "+p.Name+" (")
 	if !ok {
-		return "", "", false
+		by, rest, ok = strings.Cut(message, " began to reject plan "+p.Name+" (")
+		r.Unfinished = true
 	}
-	fingerprint, reason, ok := strings.Cut(rest, "): ")
-	if !ok || (p.Fingerprint != "" && fingerprint != p.Fingerprint) {
-		return "", "", false
+	fingerprint, reason, closed := strings.Cut(rest, "): ")
+	if !ok || !closed || (p.Fingerprint != "" && fingerprint != p.Fingerprint) {
+		return Rejection{}, false
 	}
+	r.By, r.Reason = by, reason
 	if end := strings.LastIndex(reason, ". Approvals withdrawn: "); end >= 0 {
-		reason = reason[:end]
+		r.Reason = reason[:end]
+		if _, standing, found := strings.Cut(reason[end:], ", not withdrawn: "); found && r.Unfinished {
+			r.Standing = strings.TrimSuffix(standing, ".")
+		}
 	}
-	return by, reason, true
+	return r, true
 }

@@ -39,8 +39,20 @@ func TestRejected(t *testing.T) {
 			plan,
 			&timeline.Rejection{By: "bob", At: at(5), Reason: "it is too..."},
 		},
-		"another message": {[]corev1.Event{event("PtahSchema", "orders", "u1", 5, "PlanRejected", "something else")}, plan, nil},
-		"none":            {nil, plan, nil},
+		"begun and not finished": {
+			[]corev1.Event{rejected, event("PtahSchema", "orders", "u1", 6, "PlanRejected",
+				"bob began to reject plan ptah-plan-1 (sha256:1): no. Approvals withdrawn: a by alice, not withdrawn: b by carol, c by dan.")},
+			plan,
+			&timeline.Rejection{By: "bob", At: at(6), Reason: "no", Unfinished: true, Standing: "b by carol, c by dan"},
+		},
+		"begun and finished later": {
+			[]corev1.Event{again, event("PtahSchema", "orders", "u1", 6, "PlanRejected", "bob began to reject plan ptah-plan-1 (sha256:1): no. Approvals withdrawn: a by alice, not withdrawn: b by carol.")},
+			plan,
+			&timeline.Rejection{By: "carol", At: at(9), Reason: "no"},
+		},
+		"begun, of another plan": {[]corev1.Event{event("PtahSchema", "orders", "u1", 6, "PlanRejected", "bob began to reject plan ptah-plan-2 (sha256:2): no.")}, plan, nil},
+		"another message":        {[]corev1.Event{event("PtahSchema", "orders", "u1", 5, "PlanRejected", "something else")}, plan, nil},
+		"none":                   {nil, plan, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, c.want, timeline.Rejected(c.events, c.plan))

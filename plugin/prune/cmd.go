@@ -35,7 +35,8 @@ With --yes the pins of each plan are read again just before it is deleted, and e
 version that was read is deleted: first the plan, then its chunks. A run that was interrupted is
 repeated; chunks that it left behind are found. A plan, or such a chunk, whose schema or migration
 is being worked on is left for later (exit code 5), because it can become pinned any moment.
-Afterwards every pin is looked up again. Nothing restores a deleted plan: --export writes a bundle first.
+Afterwards every pin is looked up again. Nothing restores a deleted plan: --export writes a
+bundle first.
 
 If a list that pins depend on cannot be read, nothing that it could pin is deleted.`,
 		Example: `  kubectl ptah prune -n app --older-than 30d

@@ -269,7 +269,7 @@ func (o *pruneOptions) advise(r *report, survey *storedplan.Survey) {
 		}
 	}
 	if held := r.render.Totals; held.HeldBySpent > 0 {
-		o.global.Note(render.Plain, "%s kept by nothing but approvals that are spent or stale, %s: such an approval runs nothing any more and records who decided; "+
+		o.global.Note(render.Plain, "%s kept by nothing but approvals that were used or overtaken, %s: such an approval runs nothing any more and records who decided; "+
 			"once that is exported or need not be kept, a person may delete it, and the next run frees its plan",
 			plans(held.HeldBySpent), render.Bytes(held.HeldBytes))
 	}

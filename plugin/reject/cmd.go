@@ -18,7 +18,7 @@ func New(global *options.Global) *cobra.Command {
 		Long: `Decide against the current plan: withdraw its approvals and record why.
 
 What runs a plan is an approval. Rejecting stores an Event that keeps who, when and why, deletes every
-approval of the current plan that was not spent yet, each bound to the version that was shown, and
+approval of the current plan that was not used yet, each bound to the version that was shown, and
 stores a second Event that confirms it. It writes nothing else: the API knows no decision against a
 plan. So the plan stays current until the artifact, the database or the policy changes, and whoever
 may approve could still approve it. To keep it from running for good, publish another artifact or
@@ -28,9 +28,9 @@ Under spec.policy.apply Always a plan runs without an approval, unless it is a s
 destructive; where none is needed there is nothing to withdraw, and suspending is what stops it.
 
 Refused (exit code 5): when an Apply of the plan was claimed, or its proof is owed, because a run that
-began is never abandoned (an approval that an earlier run spent is in nobody's way); when the policy
+began is never abandoned (an approval that an earlier run used is in nobody's way); when the policy
 runs the plan without an approval, whatever the resource waits for at the moment; when something
-changed since it was shown; without --reason; when the first Event could not be written.`,
+changed since it was shown; when the first Event could not be written.`,
 		Example: `  kubectl ptah reject orders -n app --reason 'drops a column that reporting still reads'
   kubectl ptah reject migration/ledger -n app --reason '...' --yes --fingerprint sha256:4b44…`,
 		Args: options.OneName,

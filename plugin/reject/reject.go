@@ -155,7 +155,7 @@ func (o *rejectOptions) withdraw(ctx context.Context, c *cluster.Client, s *subj
 		switch {
 		case err == nil || cluster.IsNotFound(err):
 		case cluster.IsConflict(err):
-			return i, options.Refusedf("approval %s/%s changed since it was shown, perhaps because a run spent it: look again; %s", s.namespace, a.Ref.Name, done)
+			return i, options.Refusedf("approval %s/%s changed since it was shown, perhaps because a run used it: look again; %s", s.namespace, a.Ref.Name, done)
 		case !cluster.Answered(err):
 			return i, fmt.Errorf("%w; whether approval %s was withdrawn could not be told: look again; %s", err, a.Ref.Name, strings.Replace(done, "nothing was", "nothing else was", 1))
 		default:
