@@ -24,6 +24,7 @@ func main() {
 	flag.UintVar(&o.faults, "faults", 1, "hostile moves in one run")
 	flag.IntVar(&o.states, "states", 0, "stop after about this many distinct states; 0 walks all of them")
 	flag.BoolVar(&o.midway, "midway", false, "begin at every stage of a kind run instead of at its start")
+	flag.BoolVar(&o.applying, "applying", false, "with -midway: only the stages around an Apply")
 	flag.BoolVar(&o.mutants, "mutants", false, "afterwards, check that every deliberate bug is caught; needs the Go toolchain and the repository")
 	flag.Parse()
 	debug.SetGCPercent(200) // states are made and dropped by the million; memory is bounded by the batch
@@ -41,7 +42,7 @@ func main() {
 type options struct {
 	faults          uint
 	states          int
-	midway, mutants bool
+	midway, applying, mutants bool
 }
 
 func (o options) walk() bool {
@@ -51,7 +52,7 @@ func (o options) walk() bool {
 	if o.midway {
 		var stages []lifecycle.State
 		for _, root := range roots {
-			stages = append(stages, lifecycle.Midway(root, faults)...)
+			stages = append(stages, lifecycle.Midway(root, faults, o.applying)...)
 		}
 		roots = stages
 	}
@@ -118,7 +119,7 @@ func caught(ctx context.Context, m mutants.Mutant) string {
 	if err != nil {
 		return err.Error()
 	}
-	out, err := exec.CommandContext(ctx, binary, "-midway", "-states", "400000").Output() //nolint:gosec // our own build
+	out, err := exec.CommandContext(ctx, binary, m.Arguments()...).Output() //nolint:gosec // our own build
 	first, _, _ := strings.Cut(string(out), "\n")
 	if found, violated := strings.CutPrefix(first, "violated     "); violated {
 		return found

@@ -27,6 +27,7 @@ func (s *State) settleAges() {
 			o.Age, o.Robbed = 0, false
 		case c.Slot == k:
 			o.Age = c.Age
+		case s.Live.Status.Proof.Slot == k || s.Live.Status.Record == k:
 		case presence(o.Pod) != 1 && presence(o.Twin) != 1:
 			o.Age, o.Robbed = maxAge, false
 		}

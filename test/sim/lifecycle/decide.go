@@ -11,6 +11,7 @@ const (
 	clear   sight = iota // the caches are up to date; whatever a decision asks for is read
 	lagging              // the caches show an older version of everything
 	blind                // the caches are up to date and no direct read succeeds
+	podless              // ... and no direct read of Pods does
 )
 
 // maxReads bounds how often a decision may ask for more in one pass.
@@ -18,7 +19,7 @@ const maxReads = 16
 
 // decide asks the real Next for this manager's step. It reports false where the decision never stops asking.
 func (v *view) decide(s *State, m uint8, how sight) (operation.Step, bool) {
-	v.state, v.manager, v.fresh, v.stale, v.failing = s, m, 0, how == lagging, how == blind
+	v.state, v.manager, v.fresh, v.stale, v.failing, v.podless = s, m, 0, how == lagging, how == blind, how == podless
 	v.seen, v.object = *s, s.Live
 	if v.stale {
 		v.object = s.Old
@@ -80,7 +81,7 @@ func (v *view) snapshot() operation.Snapshot {
 // part is one part of the world: from the API server where it was asked for, and otherwise from a cache that may lag behind.
 func part[T any](v *view, p operation.Part, state operation.State, value T) operation.Known[T] {
 	fresh := v.fresh&p != 0
-	if fresh && v.failing {
+	if fresh && (v.failing || v.podless && p&(operation.PartPods|operation.PartProofPods) != 0) {
 		return operation.Known[T]{State: operation.Unknown, Fresh: true}
 	}
 	if !fresh && v.stale && p&(operation.PartJob|operation.PartPods|operation.PartProofPods) != 0 {

@@ -16,6 +16,7 @@ type view struct {
 	fresh   operation.Part // parts that the API server answered for in this pass
 	stale   bool           // the caches lag behind
 	failing bool           // no read succeeds
+	podless bool           // no read of Pods succeeds
 
 	claim operation.Claim
 	proof operation.Proof
@@ -131,9 +132,9 @@ func (v *view) Current(operation.Claim) (ok bool, moved string) {
 	st := &v.object.Status
 	c := st.Claim
 	if st.Proof.Slot != none {
-		return c.Bind == st.Epoch && c.Lease == st.Proof.Lease, "its inputs changed"
+		return c.Lease == st.Proof.Lease, "its inputs changed"
 	}
-	if c.Bind != st.Epoch || c.Gen != v.object.Gen {
+	if c.Gen != v.object.Gen {
 		return false, "its inputs changed"
 	}
 	if c.Type != opResolve && c.Art != st.Art {
@@ -201,7 +202,7 @@ func (v *view) planProblem() string {
 	switch {
 	case st.Plan.UID == none || v.state.Stored != st.Plan:
 		return "the stored plan is not the recorded one"
-	case st.Plan.Epoch != st.Epoch || st.Plan.Gen != v.object.Gen:
+	case st.Plan.Epoch != st.Epoch:
 		return "the plan was computed under other inputs"
 	case st.Record != none:
 		return "a run is not accounted for"

@@ -61,7 +61,9 @@ func (s *State) check() string {
 		if s.Lease.Holder != k && !o.Robbed {
 			return fmt.Sprintf("I3: %s may write and the Lease is another's", slotNames[k])
 		}
-		if !o.Unkempt && !s.Gone && st.Claim.Slot != k && st.Proof.Slot != k && st.Record != k {
+		// A retired run shows in its Lease; one whose Lease was then taken by force shows nowhere, and a reading may settle its record.
+		settled := o.Accounted && o.Robbed
+		if !o.Unkempt && !settled && !s.Gone && st.Claim.Slot != k && st.Proof.Slot != k && st.Record != k {
 			return fmt.Sprintf("I4: %s may write and neither a claim nor a record knows it", slotNames[k])
 		}
 	}
@@ -83,7 +85,7 @@ func (o *slot) left() bool { return o.Unkempt || o.Kind == opApply && o.Accounte
 // checkCreate judges a create by what its pass saw.
 func (s *State) checkCreate(v *view, k uint8, x operation.CreateJob) string {
 	if !x.Claim.Mutating {
-		if w := s.writer(); w != none && v.object.Status.Proof.Slot == w {
+		if w := v.seen.writer(); w != none && v.object.Status.Proof.Slot == w {
 			return "I7: the reading of a proof begins while its Apply may write"
 		}
 		return ""
@@ -158,6 +160,9 @@ func (s *State) checkWrite(v *view, before, next *status) string {
 	}
 	if concluded && o.Kind == opPlan && o.Broken && next.Place == placeDone {
 		return "I6: the result of a Plan was used although its Lease was broken"
+	}
+	if p := before.Proof; concluded && p.Slot != none && next.Proof.Slot == none && (s.Lease.Holder != p.Slot || s.Lease.Epoch != p.Lease) {
+		return "I6: a proof ended under another acquisition of the Lease than it began under"
 	}
 	if next.InSync && !before.InSync {
 		if !concluded || o.Kind == opApply || o.Log != logOK || o.From != o.To {

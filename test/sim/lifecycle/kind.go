@@ -23,10 +23,7 @@ func (s *State) pacify() {
 		s.Registry = 1
 	}
 	s.Managers[1] = manager{}
-	if s.Live.Suspended {
-		s.Live.Suspended = false
-		s.edited()
-	}
+	s.Live.Suspended = false
 	for k := range s.Slots {
 		s.Slots[k].Frozen = false
 	}

@@ -15,6 +15,27 @@ func (s *State) start(o *slot) bool {
 	return true
 }
 
+// late is a Pod that admission judged while the claim stood and that was stored after the claim was retired. No Job controller makes one for a
+// Job that is over, and the runner refuses it after the dispatch window.
+func (s *State) late(o *slot) bool {
+	st := &s.Live.Status
+	k := none
+	for i := range s.Slots {
+		if &s.Slots[i] == o {
+			k = uint8(i) //nolint:gosec // a handful
+		}
+	}
+	retired := st.Proof.Slot == k && st.Proof.After > 0 || st.Record == k && s.Lease.Holder == k
+	if o.Kind != opApply || o.Creates == 0 || o.Age >= windowTicks || !retired || o.Job == jobComplete || o.Job == jobFailed {
+		return false
+	}
+	if o.Pod == podNone || o.Pod == podGone {
+		o.Pod = podRunning
+		return true
+	}
+	return o.Twin == podNone && put(&o.Twin, podRunning)
+}
+
 // execute is the executor's work: a reading sees what is there, an Apply changes what its plan was computed from and nothing else, within
 // its deadlines.
 func (s *State) execute(o *slot) bool {
@@ -75,7 +96,8 @@ func (s *State) look(o *slot) {
 			return
 		}
 		o.From, o.To = s.DB, desired[s.Live.Status.art()]
-		o.Tainted = s.writer() != none
+		w := s.writer() // one whose claim a person wiped is fenced by its Lease alone, and by nothing where that was taken by force too
+		o.Tainted = w != none && !s.Slots[w].Unkempt
 	}
 }
 

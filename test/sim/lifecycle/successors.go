@@ -45,6 +45,7 @@ func (w *walker) successors(s *State) {
 		}
 		w.passes(s, m, clear)
 		w.passes(s, m, blind)
+		w.passes(s, m, podless)
 		if s.Lag {
 			w.passes(s, m, lagging)
 		}
@@ -123,7 +124,7 @@ func (w *walker) out(next *State, bad string) {
 
 func describe(m uint8, how sight, step operation.Step, what fate) string {
 	text := fmt.Sprintf("manager %d", m)
-	text += [...]string{"", " (with a lagging cache)", " (with no direct read succeeding)"}[how] + ": " + words(step)
+	text += [...]string{"", " (with a lagging cache)", " (with no direct read succeeding)", " (with no direct read of Pods succeeding)"}[how] + ": " + words(step)
 	return text + [...]string{"", "; the call fails", "; the reply is lost"}[what]
 }
 

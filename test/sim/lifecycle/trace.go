@@ -73,17 +73,19 @@ func retellKind(from *State) []string {
 }
 
 // Midway are the states that a kind run passes from a root, each with hostile moves left: starting points that bring a check close to every
-// stage at once.
-func Midway(root State, faults uint8) []State {
+// stage at once. With applying, only the stages around an Apply.
+func Midway(root State, faults uint8, applying bool) []State {
 	w := newKinder()
 	s := root
 	s.Faults = 0
 	s.tidy()
 	var out []State
 	for range maxKind {
-		start := s
-		start.Faults = faults
-		out = append(out, start)
+		if st := &s.Live.Status; !applying || st.Claim.Type == opApply || st.Proof.Slot != none || st.Record != none {
+			start := s
+			start.Faults = faults
+			out = append(out, start)
+		}
 		if s.rests() {
 			break
 		}
