@@ -108,7 +108,7 @@ test-e2e: bin/gotestsum build cluster-up images test-images ## The product on th
 	$(GOTEST) --jsonfile bin/reports/e2e.json --raw-command -- go tool test2json -t -p github.com/ptah-run/ptah/test/e2e $(CLUSTER_TOOL) exec -- $(CURDIR)/bin/e2e.test -test.v=test2json -test.timeout 40m -test.parallel 4
 
 .PHONY: bench
-bench: build cluster-up images bench-plugin ## Benchmarks: cold start of 20 schemas, memory, requests; the plugin against kubectl and jq
+bench: build cluster-up images bench-plugin bench-lifecycle ## Benchmarks: cold start, memory, requests, Leases; the plugin against kubectl and jq
 	go build -o bin/bench ./test/bench/coldstart
 	$(CLUSTER_TOOL) exec -- $(CURDIR)/bin/bench
 
@@ -117,6 +117,11 @@ bench-plugin: build cluster-build ## The plugin against the contract's own kubec
 	go build -o bin/measure ./test/bench/measure
 	go build -o bin/bench-plugin ./test/bench/plugin
 	KUBEBUILDER_ASSETS="$$($(CLUSTER_TOOL) assets)" bin/bench-plugin
+
+.PHONY: bench-lifecycle
+bench-lifecycle: build cluster-build ## 500 schemas on a real API server: cold start against bare Jobs, memory, requests, how late Leases are renewed (20 minutes)
+	go build -o bin/bench-lifecycle ./test/bench/lifecycle
+	KUBEBUILDER_ASSETS="$$($(CLUSTER_TOOL) assets)" bin/bench-lifecycle
 
 .PHONY: cluster-tool
 cluster-tool:

@@ -21,6 +21,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
@@ -34,7 +35,7 @@ const Name = "standin"
 // Execute carries one order out. A nil frame is a Pod that leaves an empty log.
 type Execute func(order intent.Intent) *frame.Frame
 
-// Node watches Jobs by polling and completes them.
+// Node watches Jobs, or polls them where its client cannot watch, and completes them.
 type Node struct {
 	client  client.Client
 	execute Execute
@@ -122,15 +123,21 @@ func selfSigned() (tls.Certificate, error) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
-// loop looks at every Job, over and over: a test's cluster is small.
+// ours are the Jobs that this node cares for.
+var ours = client.MatchingLabels{v1alpha1.ManagedByLabel: v1alpha1.ManagedByValue}
+
+// loop looks at every Job, over and over. With a client that can watch it only does so where a watch begins: polling is dear among thousands of
+// finished Jobs.
 func (n *Node) loop(ctx context.Context) {
+	watching, canWatch := n.client.(client.WithWatch)
 	for ctx.Err() == nil {
 		var jobs batchv1.JobList
-		if err := n.client.List(ctx, &jobs, client.MatchingLabels{v1alpha1.ManagedByLabel: v1alpha1.ManagedByValue}); err == nil {
+		if err := n.client.List(ctx, &jobs, ours); err == nil {
 			for i := range jobs.Items {
-				if !finished(&jobs.Items[i]) && jobs.Items[i].DeletionTimestamp == nil {
-					n.begin(ctx, jobs.Items[i].DeepCopy())
-				}
+				n.begin(ctx, &jobs.Items[i])
+			}
+			if canWatch {
+				n.follow(ctx, watching, jobs.ResourceVersion)
 			}
 		}
 		select {
@@ -140,14 +147,39 @@ func (n *Node) loop(ctx context.Context) {
 	}
 }
 
+// follow begins every Job that appears after a list, until the watch breaks.
+func (n *Node) follow(ctx context.Context, c client.WithWatch, resourceVersion string) {
+	w, err := c.Watch(ctx, &batchv1.JobList{}, ours, &client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: resourceVersion}})
+	if err != nil {
+		return
+	}
+	defer w.Stop()
+	for e := range w.ResultChan() {
+		job, ok := e.Object.(*batchv1.Job)
+		switch {
+		case !ok: // an error: list again
+			return
+		case e.Type == watch.Deleted:
+			n.mu.Lock()
+			delete(n.begun, string(job.UID))
+			n.mu.Unlock()
+		default:
+			n.begin(ctx, job)
+		}
+	}
+}
+
 // begin runs a Job that has no Pod yet, beside all others.
 func (n *Node) begin(ctx context.Context, job *batchv1.Job) {
+	if finished(job) || job.DeletionTimestamp != nil {
+		return
+	}
 	n.mu.Lock()
 	begun := n.begun[string(job.UID)]
 	n.begun[string(job.UID)] = true
 	n.mu.Unlock()
 	if !begun {
-		go n.run(ctx, job)
+		go n.run(ctx, job.DeepCopy())
 	}
 }
 

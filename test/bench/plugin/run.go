@@ -12,10 +12,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/go-logr/logr"
 	clientv3 "go.etcd.io/etcd/client/v3"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
-	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/ptah-run/ptah/test/bench/apiserver"
 )
 
 // figure is what one run of a program needed, as the measuring program writes it.
@@ -85,35 +84,19 @@ func (b *bench) best(ctx context.Context, name string, args ...string) (figure, 
 
 // start starts a real API server with the CRDs and connects to its store.
 func (b *bench) start(ctx context.Context) (func(), error) {
-	ctrllog.SetLogger(logr.Discard())
-	environment := &envtest.Environment{
-		BinaryAssetsDirectory: b.assets, CRDDirectoryPaths: []string{b.crds}, ErrorIfCRDPathMissing: true,
-		ControlPlaneStartTimeout: 3 * time.Minute, ControlPlaneStopTimeout: time.Minute,
-	}
-	if _, err := environment.Start(); err != nil {
-		return nil, fmt.Errorf("starting an API server: %w", err)
-	}
-	directory, err := os.MkdirTemp("", "ptah-bench-")
-	stop := func() {
-		_ = os.RemoveAll(directory)
-		_ = environment.Stop()
-	}
+	server, err := apiserver.Start(b.assets, b.crds)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("making a directory: %w", err), environment.Stop())
+		return nil, err
 	}
-	b.kubeconfig = filepath.Join(directory, "kubeconfig")
-	if err := os.WriteFile(b.kubeconfig, environment.KubeConfig, 0o600); err != nil {
-		stop()
-		return nil, fmt.Errorf("writing the kubeconfig: %w", err)
-	}
-	client, err := clientv3.New(clientv3.Config{Endpoints: []string{environment.ControlPlane.Etcd.URL.String()}, DialTimeout: 10 * time.Second, Context: ctx})
+	b.kubeconfig = server.Kubeconfig
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{server.ControlPlane.Etcd.URL.String()}, DialTimeout: 10 * time.Second, Context: ctx})
 	if err != nil {
-		stop()
+		server.Stop()
 		return nil, fmt.Errorf("connecting to the API server's store: %w", err)
 	}
 	b.store = &store{client: client}
 	return func() {
 		_ = client.Close()
-		stop()
+		server.Stop()
 	}, nil
 }
