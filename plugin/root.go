@@ -208,7 +208,7 @@ func unjoined(err error) []error {
 	if exit, ok := err.(*options.ExitError); ok && exit.Err != nil { //nolint:errorlint // the error itself, not one that it wraps
 		return unjoined(exit.Err)
 	}
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // likewise
+	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok || err.Error() != errors.Join(joined.Unwrap()...).Error() {
 		return []error{err}
 	}

@@ -189,7 +189,7 @@ func TestRejectStopsAtAnApprovalThatChanged(t *testing.T) {
 			got := rejection(t, s)
 			assert.Equal(t, options.Refused, got.code, got.stderr)
 			assert.Empty(t, got.stdout)
-			assert.Contains(t, got.stderr, "approval app/"+c.changes+" changed since it was shown, perhaps because a run spent it: look again"+c.done)
+			assert.Contains(t, got.stderr, "approval app/"+c.changes+" changed since it was shown, perhaps because a run used it: look again"+c.done)
 			assert.Equal(t, c.reasons, reasons(s))
 			for _, approval := range []string{"friday", "monday"} {
 				assert.Equal(t, slices.Contains(c.stays, approval), s.get("ptahmigrationapprovals", "app", approval) != nil, approval)

@@ -38,7 +38,7 @@ func (o *clearOptions) watch(ctx context.Context, c *cluster.Client, written *v1
 		view.NextPass = string(unresolved.Replaced)
 		return nil
 	case ctx.Err() != nil:
-		return options.Refusedf("interrupted while watching; the record was cleared")
+		return errors.New("interrupted while watching; the record was cleared")
 	case bounded.Err() != nil && view.NextPass == string(unresolved.Pending):
 		return &options.ExitError{Code: options.TimedOut, Err: errors.New("the record was cleared; the operator's next pass was not seen in time, so whether it stays away is not shown yet")}
 	case err != nil:
