@@ -158,7 +158,8 @@ func (b *bench) measure(ctx context.Context, m *manager) (*report, error) {
 	if r.ended, err = m.scrape(ctx); err != nil {
 		return nil, err
 	}
-	return r, nil
+	r.server, err = b.heldBack(ctx)
+	return r, err
 }
 
 // await waits until as many schemas as there are fit, and tells how far they are.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -10,6 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"k8s.io/client-go/kubernetes"
 )
 
 // sample is what the manager says of itself at one instant.
@@ -31,6 +35,11 @@ var label = regexp.MustCompile(`(\w+)="([^"]*)"`)
 
 func read(metrics io.Reader) (*sample, error) {
 	s := &sample{codes: map[string]float64{}, queue: histogram{upTo: map[float64]float64{}}, working: histogram{upTo: map[float64]float64{}}}
+	return s, each(metrics, s.take)
+}
+
+// each reads series in the text format.
+func each(metrics io.Reader, take func(name string, labels map[string]string, value float64)) error {
 	lines := bufio.NewScanner(metrics)
 	for lines.Scan() {
 		at := strings.LastIndexByte(lines.Text(), ' ')
@@ -39,7 +48,7 @@ func read(metrics io.Reader) (*sample, error) {
 		}
 		value, err := strconv.ParseFloat(lines.Text()[at+1:], 64)
 		if err != nil {
-			return nil, fmt.Errorf("parsing the manager's metrics: %w", err)
+			return fmt.Errorf("parsing metrics: %w", err)
 		}
 		series := lines.Text()[:at]
 		labels := map[string]string{}
@@ -47,9 +56,37 @@ func read(metrics io.Reader) (*sample, error) {
 			labels[pair[1]] = pair[2]
 		}
 		name, _, _ := strings.Cut(series, "{")
-		s.take(name, labels, value)
+		take(name, labels, value)
 	}
-	return s, lines.Err()
+	return lines.Err()
+}
+
+// heldBack is what the server's priority and fairness did to service accounts, of which the manager is the only one.
+type heldBack struct{ requests, waited, rejected float64 }
+
+func (b *bench) heldBack(ctx context.Context) (heldBack, error) {
+	var out heldBack
+	core, err := kubernetes.NewForConfig(b.server.Config)
+	if err != nil {
+		return out, fmt.Errorf("making a client: %w", err)
+	}
+	text, err := core.RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	if err != nil {
+		return out, fmt.Errorf("reading the API server's metrics: %w", err)
+	}
+	return out, each(bytes.NewReader(text), func(name string, labels map[string]string, value float64) {
+		if labels["flow_schema"] != "service-accounts" {
+			return
+		}
+		switch name {
+		case "apiserver_flowcontrol_request_wait_duration_seconds_count":
+			out.requests += value
+		case "apiserver_flowcontrol_request_wait_duration_seconds_sum":
+			out.waited += value
+		case "apiserver_flowcontrol_rejected_requests_total":
+			out.rejected += value
+		}
+	})
 }
 
 func (s *sample) take(name string, labels map[string]string, value float64) {

@@ -12,6 +12,7 @@ type report struct {
 	floor, cold                  chains
 	idle, coldMemory, waveMemory memory
 	before, started, ended       *sample
+	server                       heldBack
 	missed                       []string
 }
 
@@ -64,7 +65,8 @@ func (r *report) printRequests(t tally) {
 		codes = append(codes, fmt.Sprintf("%s: %.0f", code, r.ended.codes[code]))
 	}
 	fmt.Printf("requests         %7.0f, %.1f an operation (%s)\n", r.ended.requests(), (r.ended.requests()-r.before.requests())/float64(t.jobs), strings.Join(codes, ", "))
-	r.bound(r.ended.codes["429"] == 0, "throttled        %7.0f by the server; the client has no limiter (--kube-api-qps is -1, its default)", r.ended.codes["429"])
+	r.bound(r.ended.codes["429"] == 0 && r.server.rejected == 0, "throttled        %7.0f by the server; the client has no limiter (--kube-api-qps is -1, its default)", max(r.ended.codes["429"], r.server.rejected))
+	fmt.Printf("fairness         %7.0f requests of the manager waited %.4f s on average for a seat at the server\n", r.server.requests, r.server.waited/max(r.server.requests, 1))
 	for _, phase := range []struct {
 		what        string
 		before, now *sample
@@ -74,7 +76,7 @@ func (r *report) printRequests(t tally) {
 			fmt.Printf("%-16s no pass\n", phase.what)
 			continue
 		}
-		fmt.Printf("%-16s %7.0f passes of %.3f s on average (p50 within %g s, p99 within %g s) after %.3f s in the queue (p50 within %g s, p99 within %g s), %.1f s CPU\n", phase.what,
+		fmt.Printf("%-16s %7.0f passes of %.3f s on average (p50 within %.3g s, p99 within %.3g s) after %.3f s in the queue (p50 within %.3g s, p99 within %.3g s), %.1f s CPU\n", phase.what,
 			working.count(), working.mean(), working.within(0.5), working.within(0.99), queue.mean(), queue.within(0.5), queue.within(0.99), phase.now.cpu-phase.before.cpu)
 	}
 }
@@ -90,12 +92,11 @@ func (r *report) printTrouble(m *manager) error {
 
 func (r *report) printLeases(l *leases) {
 	renewals, taken, oldest := l.figures()
-	latest := 0.0
+	r.bound(len(renewals) > 0, "Leases           %7d taken, %d renewals: without one nothing is shown", taken, len(renewals))
 	if len(renewals) > 0 {
-		latest = slices.Max(renewals)
+		latest := slices.Max(renewals)
+		r.bound(latest <= maxAge, "renewed after    %7.3f of a Lease in the middle, %.3f at the latest, at most %.1f", renewals.median(), latest, maxAge)
 	}
-	r.bound(len(renewals) > 0, "Leases           %7d taken, %d renewals", taken, len(renewals))
-	r.bound(latest <= maxAge, "renewed after    %7.3f of a Lease in the middle, %.3f at the latest, at most %.1f", renewals.median(), latest, maxAge)
 	r.bound(oldest <= maxAge, "oldest while held %6.3f of a Lease, at most %.1f", oldest, maxAge)
 }
 
