@@ -23,7 +23,7 @@ demo: build cluster-up images ## Run the main job on a local real cluster and te
 	$(CLUSTER_TOOL) exec -- $(CURDIR)/bin/demo
 
 .PHONY: test
-test: cluster-up test-unit test-cluster test-release test-e2e ## Run every test, from unit tests to the product on a real cluster
+test: cluster-up test-unit sim test-cluster test-release test-e2e ## Run every test, from unit tests to the product on a real cluster
 
 .PHONY: verify
 verify: generate fmt lint lint-rules ## Regenerate, format and lint, then demand a clean tree
@@ -73,6 +73,10 @@ test-unit: bin/gotestsum cluster-build ## Unit tests, and tests against a real A
 	@mkdir -p bin/reports
 	KUBEBUILDER_ASSETS="$$($(CLUSTER_TOOL) assets)" $(GOTEST) --jsonfile bin/reports/unit.json -- -vet=off -p 2 -timeout 30m $$(go list ./... | grep -v -e /test/e2e -e /test/bench)
 
+.PHONY: sim
+sim: ## Walk every interleaving of the operation lifecycle within a bound, and catch every deliberate bug in it
+	go run ./test/sim/check -mutants $(SIM_FLAGS)
+
 .PHONY: test-cluster
 test-cluster: bin/gotestsum cluster-build ## Tests of the local cluster itself
 	@mkdir -p bin/reports
@@ -108,9 +112,13 @@ test-e2e: bin/gotestsum build cluster-up images test-images ## The product on th
 	$(GOTEST) --jsonfile bin/reports/e2e.json --raw-command -- go tool test2json -t -p github.com/ptah-run/ptah/test/e2e $(CLUSTER_TOOL) exec -- $(CURDIR)/bin/e2e.test -test.v=test2json -test.timeout 40m -test.parallel 4
 
 .PHONY: bench
-bench: build cluster-up images bench-plugin bench-lifecycle ## Benchmarks: cold start, memory, requests, Leases; the plugin against kubectl and jq
+bench: build cluster-up images bench-next bench-plugin bench-lifecycle ## Benchmarks: cold start, memory, requests, Leases; the plugin against kubectl and jq
 	go build -o bin/bench ./test/bench/coldstart
 	$(CLUSTER_TOOL) exec -- $(CURDIR)/bin/bench
+
+.PHONY: bench-next
+bench-next: ## One decision of the lifecycle, by itself and with the schema family, against encoding the resource once
+	go test -vet=off -run '^$$' -bench Next -benchtime 2000x ./test/sim ./test/sim/lifecycle
 
 .PHONY: bench-plugin
 bench-plugin: build cluster-build ## The plugin against the contract's own kubectl and jq pipelines, on one API server

@@ -25,14 +25,16 @@ func main() {
 	flag.IntVar(&o.states, "states", 0, "stop after about this many distinct states; 0 walks all of them")
 	flag.BoolVar(&o.midway, "midway", false, "begin at every stage of a kind run instead of at its start")
 	flag.BoolVar(&o.applying, "applying", false, "with -midway: only the stages around an Apply")
+	flag.BoolVar(&o.detours, "detours", false, "begin wherever a kind run around an Apply leads that met one hostile move, with one more left")
 	flag.BoolVar(&o.mutants, "mutants", false, "afterwards, check that every deliberate bug is caught; needs the Go toolchain and the repository")
+	only := flag.String("only", "", "with -mutants: those whose name holds this text")
 	flag.Parse()
 	debug.SetGCPercent(200) // states are made and dropped by the million; memory is bounded by the batch
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	ok := o.walk()
 	if ok && o.mutants {
-		ok = hunt(ctx)
+		ok = hunt(ctx, *only)
 	}
 	if !ok {
 		os.Exit(1) //nolint:gocritic // nothing is left to be tidied up
@@ -40,9 +42,9 @@ func main() {
 }
 
 type options struct {
-	faults          uint
-	states          int
-	midway, applying, mutants bool
+	faults                             uint
+	states                             int
+	midway, applying, detours, mutants bool
 }
 
 func (o options) walk() bool {
@@ -55,6 +57,12 @@ func (o options) walk() bool {
 			stages = append(stages, lifecycle.Midway(root, faults, o.applying)...)
 		}
 		roots = stages
+	}
+	if o.detours {
+		faults, roots = 2, nil
+		for _, root := range lifecycle.Roots(0) {
+			roots = append(roots, lifecycle.Detours(root)...)
+		}
 	}
 	r := lifecycle.Check(lifecycle.Bound{States: o.states, Roots: roots})
 	if r.Violation != "" {
@@ -75,27 +83,33 @@ func (o options) walk() bool {
 }
 
 // hunt builds the checker with each deliberate bug and demands that it finds it.
-func hunt(ctx context.Context) bool {
+func hunt(ctx context.Context, only string) bool {
 	start := time.Now()
+	var all []mutants.Mutant
+	for _, m := range mutants.All {
+		if strings.Contains(m.Name, only) {
+			all = append(all, m)
+		}
+	}
 	var wg sync.WaitGroup
-	results := make([]string, len(mutants.All))
+	results := make([]string, len(all))
 	work := make(chan int)
 	for range max(1, runtime.GOMAXPROCS(0)) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
 			for i := range work {
-				results[i] = caught(ctx, mutants.All[i])
+				results[i] = caught(ctx, all[i])
 			}
 		}()
 	}
-	for i := range mutants.All {
+	for i := range all {
 		work <- i
 	}
 	close(work)
 	wg.Wait()
 	n := 0
-	for i, m := range mutants.All {
+	for i, m := range all {
 		by := results[i]
 		if strings.HasPrefix(by, "I") {
 			n++
@@ -104,8 +118,8 @@ func hunt(ctx context.Context) bool {
 		}
 		fmt.Printf("  %-55s %s\n", m.Name, by)
 	}
-	fmt.Printf("mutants      %d of %d caught, in %.1f s\n", n, len(mutants.All), time.Since(start).Seconds())
-	return n == len(mutants.All)
+	fmt.Printf("mutants      %d of %d caught, in %.1f s\n", n, len(all), time.Since(start).Seconds())
+	return n == len(all)
 }
 
 // caught says which promise a deliberate bug breaks first.

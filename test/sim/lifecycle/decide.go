@@ -8,7 +8,7 @@ import (
 type sight uint8
 
 const (
-	clear   sight = iota // the caches are up to date; whatever a decision asks for is read
+	current sight = iota // the caches are up to date; whatever a decision asks for is read
 	lagging              // the caches show an older version of everything
 	blind                // the caches are up to date and no direct read succeeds
 	podless              // ... and no direct read of Pods does

@@ -35,7 +35,7 @@ func (h *hasher) of(s *State) key {
 // node is how a visited state was reached.
 type node struct {
 	parent uint32
-	move   uint16
+	move   uint32
 }
 
 // shardCount divides the set of visited states, so that several goroutines can fill it.
@@ -61,7 +61,7 @@ type checker struct {
 	mu     sync.Mutex
 	bad    string
 	badAt  uint32 // the state before
-	badVia uint16 // the transition that violates; 0 where a kind world from badAt does
+	badVia uint32 // the transition that violates; 0 where a kind world from badAt does
 }
 
 const rootParent = ^uint32(0)
@@ -77,7 +77,7 @@ func Check(b Bound) Result {
 	}
 	var frontier []found
 	for i := range b.Roots {
-		f := found{state: b.Roots[i], node: node{rootParent, uint16(i)}} //nolint:gosec // few roots
+		f := found{state: b.Roots[i], node: node{rootParent, uint32(i)}} //nolint:gosec // few roots
 		f.state.tidy()
 		f.key = c.hash.of(&f.state)
 		if c.add(&f) {
@@ -169,7 +169,7 @@ func (w *worker) expand(f *found) {
 		c.report(why, f.id, 0)
 		return
 	}
-	move := uint16(0)
+	move := uint32(0)
 	w.walk.emit = func(next *State, bad string) {
 		w.transitions++
 		move++
@@ -185,7 +185,7 @@ func (w *worker) expand(f *found) {
 	w.walk.successors(&f.state)
 }
 
-func (c *checker) report(bad string, at uint32, via uint16) {
+func (c *checker) report(bad string, at, via uint32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.bad == "" {

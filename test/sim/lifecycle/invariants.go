@@ -164,6 +164,12 @@ func (s *State) checkWrite(v *view, before, next *status) string {
 	if p := before.Proof; concluded && p.Slot != none && next.Proof.Slot == none && (s.Lease.Holder != p.Slot || s.Lease.Epoch != p.Lease) {
 		return "I6: a proof ended under another acquisition of the Lease than it began under"
 	}
+	return s.checkEvidence(v, before, next)
+}
+
+// checkEvidence judges what a status write says to be proven.
+func (s *State) checkEvidence(v *view, before, next *status) string {
+	concluded, o := v.turn.Kind == operation.TurnConcluded, &s.Slots[before.Claim.Slot]
 	if next.InSync && !before.InSync {
 		if !concluded || o.Kind == opApply || o.Log != logOK || o.From != o.To {
 			return "I7: in sync without a reading that found no change"

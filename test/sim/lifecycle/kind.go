@@ -74,7 +74,7 @@ func (w *kinder) settles(from *State) string {
 
 // kindly is one move of a kind world: the manager works while it has something to do, and then everybody else does.
 func (w *kinder) kindly(s *State) (bad string, waited bool) {
-	step, ends := w.view.decide(s, 0, clear)
+	step, ends := w.view.decide(s, 0, current)
 	if !ends {
 		return "I10: a pass that never stops reading", false
 	}

@@ -1,27 +1,31 @@
-package lifecycle
+package lifecycle_test
 
 import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ptah-run/ptah/test/sim/lifecycle"
 )
 
 // Without any hostile move both families converge under both policies, and nothing is violated on the way.
 func TestKindWorld(t *testing.T) {
-	for _, root := range Roots(0) {
-		r := Check(Bound{Roots: []State{root}})
-		t.Logf("%d states", r.States)
-		require.Empty(t, r.Violation, strings.Join(r.Trace, "\n"))
-		require.True(t, r.Complete)
-		t.Logf("family %d always %v: %d states, %d transitions, depth %d", root.Family, root.Always, r.States, r.Transitions, r.Depth)
-	}
+	r := lifecycle.Check(lifecycle.Bound{Roots: lifecycle.Roots(0)})
+	require.Empty(t, r.Violation, strings.Join(r.Trace, "\n"))
+	require.True(t, r.Complete)
+	assert.Greater(t, r.States, 10_000)
+	t.Logf("%d states, %d transitions, depth %d", r.States, r.Transitions, r.Depth)
 }
 
-func TestOneFault(t *testing.T) {
-	for _, root := range Roots(1) {
-		r := Check(Bound{Roots: []State{root}})
-		require.Empty(t, r.Violation, strings.Join(r.Trace, "\n"))
-		t.Logf("family %d always %v: %d states, %d transitions, depth %d", root.Family, root.Always, r.States, r.Transitions, r.Depth)
+// One hostile move anywhere around every stage of a kind run. make sim walks on from here.
+func TestHostileMoveAtEveryStage(t *testing.T) {
+	var roots []lifecycle.State
+	for _, root := range lifecycle.Roots(1) {
+		roots = append(roots, lifecycle.Midway(root, 1, false)...)
 	}
+	r := lifecycle.Check(lifecycle.Bound{Roots: roots, States: 100_000})
+	require.Empty(t, r.Violation, strings.Join(r.Trace, "\n"))
+	assert.GreaterOrEqual(t, r.States, 100_000)
 }

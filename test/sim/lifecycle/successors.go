@@ -43,7 +43,7 @@ func (w *walker) successors(s *State) {
 		if !s.Managers[m].Alive {
 			continue
 		}
-		w.passes(s, m, clear)
+		w.passes(s, m, current)
 		w.passes(s, m, blind)
 		w.passes(s, m, podless)
 		if s.Lag {

@@ -4,7 +4,7 @@ import "fmt"
 
 // trace tells how the violation came about, move by move, by walking the recorded moves again from their root.
 func (c *checker) trace(roots []State) []string {
-	var path []uint16 // moves, last first
+	var path []uint32 // moves, last first
 	n := c.badAt
 	for c.node(n).parent != rootParent {
 		path = append(path, c.node(n).move)
@@ -36,11 +36,11 @@ func (s *State) where() string {
 }
 
 // retell names the numbered transition of a state and says where it leads.
-func retell(s *State, move uint16) (string, State) {
+func retell(s *State, move uint32) (string, State) {
 	var text string
 	var to State
 	w := walker{tracing: true}
-	i := uint16(0)
+	i := uint32(0)
 	w.emit = func(next *State, _ string) {
 		if i++; i == move {
 			text, to = w.label, *next
@@ -62,7 +62,7 @@ func retellKind(from *State) []string {
 		if s.rests() {
 			break
 		}
-		step, _ := w.view.decide(&s, 0, clear)
+		step, _ := w.view.decide(&s, 0, current)
 		out = append(out, words(step))
 		if bad, _ := w.kindly(&s); bad != "" {
 			out = append(out, bad)
@@ -92,6 +92,30 @@ func Midway(root State, faults uint8, applying bool) []State {
 		if bad, _ := w.kindly(&s); bad != "" {
 			break // the check from here says it
 		}
+	}
+	return out
+}
+
+// Detours are the states that runs from around an Apply pass which meet one hostile move and are kind otherwise, each with one more hostile
+// move left: the second may come long after the first.
+func Detours(root State) []State {
+	var out []State
+	seen := map[State]bool{}
+	w := newKinder()
+	walk := walker{}
+	walk.emit = func(next *State, bad string) {
+		s := *next
+		for range maxKind / 4 {
+			if bad != "" || s.Faults != 1 || seen[s] || s.rests() {
+				return
+			}
+			seen[s] = true
+			out = append(out, s)
+			bad, _ = w.kindly(&s)
+		}
+	}
+	for _, s := range Midway(root, 2, true) {
+		walk.successors(&s)
 	}
 	return out
 }

@@ -2,24 +2,23 @@
 // the model checker must catch every one, or it proves less than it says.
 package mutants
 
-import "strconv"
-
 // Mutant is one bug: Old stands exactly once in File and New takes its place.
 type Mutant struct {
 	Name, File, Old, New string
-	// Faults is how many hostile moves it takes to show.
+	// Faults is how many hostile moves it takes to show. With two, the search begins wherever a kind run leads that met one.
 	Faults int
 }
 
 // Arguments tell the checker where to look for the bug.
 func (m Mutant) Arguments() []string {
 	if m.Faults > 1 {
-		return []string{"-midway", "-applying", "-faults", strconv.Itoa(m.Faults), "-states", "900000"}
+		return []string{"-detours", "-states", "900000"}
 	}
 	return []string{"-midway", "-states", "300000"}
 }
 
-// All is the list.
+// All is the list. A guard that another guard covers completely is not in it: the binding is judged again before a dispatch although the order of the
+// rules leaves no other one there, and a proof looks for Pods of its Apply although it begins only when none can write.
 var All = []Mutant{
 	{
 		"create without the dispatch marker", "advance.go",
@@ -60,11 +59,6 @@ var All = []Mutant{
 	{
 		"dispatch while being deleted", "advance.go",
 		"	case s.Resource.Deleting:\n		return \"the resource is being deleted\"", "",
-		1,
-	},
-	{
-		"dispatch under another execution binding", "advance.go",
-		"	case !d.BindingCurrent || c.BindingEpoch != d.Epoch:\n		return \"the execution binding changed\"", "",
 		1,
 	},
 	{
@@ -137,11 +131,6 @@ var All = []Mutant{
 		"	if s.Now.Before(p.ObserveAfter) {\n		return proofPause(s, p, \"waiting until no Pod of the Apply can write any more\")\n	}\n	if step := quietApply(s, d, p); step != nil {\n		return step\n	}\n	if d.Claim != nil {",
 		"	if step := quietApply(s, d, p); step != nil {\n		return step\n	}\n	if d.Claim != nil {",
 		2,
-	},
-	{
-		"prove beside a Pod of the Apply", "proof.go",
-		"	if stopped(s.ProofPods.Value) {\n		return nil\n	}\n	if d.Claim != nil {", "	if true {\n		return nil\n	}\n	if d.Claim != nil {",
-		1,
 	},
 	{
 		"go on with a proof after its Lease was broken", "proof.go",
