@@ -23,7 +23,7 @@ func TestJSONCarriesWhatTextShows(t *testing.T) {
 	compared, found := 0, 0
 	for _, file := range files {
 		c := readScenario(t, file)
-		if !comparable(c) {
+		if !hasTwin(c) {
 			continue
 		}
 		t.Run(strings.TrimPrefix(filepath.Dir(file), "testdata/"), func(t *testing.T) {
@@ -55,8 +55,8 @@ func TestJSONCarriesWhatTextShows(t *testing.T) {
 	require.Greater(t, found, 200)
 }
 
-// comparable leaves out what has no JSON of its own, what is JSON already, and what waits for a change.
-func comparable(c scenario) bool {
+// hasTwin leaves out what has no JSON of its own, what is JSON already, and what waits for a change.
+func hasTwin(c scenario) bool {
 	verb, _, _ := strings.Cut(c.Command, " ")
 	asked := slices.ContainsFunc(words(c.Command), func(w string) bool {
 		return strings.HasPrefix(w, "-o") || strings.HasPrefix(w, "--output") || strings.HasPrefix(w, "--jq") || w == "--watch" || w == "-w" || strings.HasPrefix(w, "--format") || w == "--for"
