@@ -75,7 +75,7 @@ test-unit: bin/gotestsum cluster-build ## Unit tests, and tests against a real A
 
 .PHONY: sim
 sim: ## Walk every interleaving of the operation lifecycle within a bound, and catch every deliberate bug in it
-	go run ./test/sim/check -mutants $(SIM_FLAGS)
+	go run ./test/sim/check -states 3000000 -mutants $(SIM_FLAGS)
 
 .PHONY: test-cluster
 test-cluster: bin/gotestsum cluster-build ## Tests of the local cluster itself

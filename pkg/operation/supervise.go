@@ -60,7 +60,9 @@ func account(s *Snapshot, d Durable, c Claim) Step {
 	if s.Pods.State == Present && !stopped(pods) {
 		return inFlightPause(s, c, "the Job ended and its Pod is stopping")
 	}
-	ev := Evidence{Pods: pods, Job: s.Job.Value, Quiet: true, Result: s.Result}
+	// A Pod that is gone from the API proves nothing about its container: a deletion without grace leaves it running for a while.
+	quiet := read || (s.Pods.State == Present && len(pods) > 0)
+	ev := Evidence{Pods: pods, Job: s.Job.Value, Quiet: quiet, Result: s.Result}
 	switch {
 	case s.Pods.State == Present && len(pods) > 1:
 		ev.Kind, ev.Detail = EvidenceManyPods, "the Job made more than one Pod"

@@ -28,7 +28,7 @@ func (s *State) settleAges() {
 		case c.Slot == k:
 			o.Age = c.Age
 		case s.Live.Status.Proof.Slot == k || s.Live.Status.Record == k:
-		case presence(o.Pod) != 1 && presence(o.Twin) != 1:
+		case presence(o.Pod) != 1 && presence(o.Twin) != 1 && !o.Ghost:
 			o.Age, o.Robbed = maxAge, false
 		}
 		if c.Slot != k {

@@ -25,7 +25,7 @@ func (o *slot) mayWrite() bool {
 	if o.Kind != opApply || o.Age >= writerTicks {
 		return false
 	}
-	return presence(o.Pod) == 1 || presence(o.Twin) == 1
+	return presence(o.Pod) == 1 || presence(o.Twin) == 1 || o.Ghost
 }
 
 // writer is an Apply that may still write; none where there is none.

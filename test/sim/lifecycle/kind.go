@@ -89,7 +89,7 @@ func (w *kinder) kindly(s *State) (bad string, waited bool) {
 		return bad, false
 	}
 	for k := uint8(1); k <= slotCount; k++ {
-		if o := &s.Slots[k]; o.Kind != 0 && (s.start(o) || s.execute(o) || s.end(o) || s.endTwin(o) || s.orphaned(o)) {
+		if o := &s.Slots[k]; o.Kind != 0 && (s.start(o) || s.execute(o) || s.end(o) || s.endTwin(o) || s.endGhost(o) || s.orphaned(o)) {
 			s.tidy()
 			return "", true
 		}

@@ -74,6 +74,8 @@ func slotMoves(k uint8) []move {
 		{name("the node of %s goes away"), true, at(func(_ *State, o *slot) bool { return presence(o.Pod) == 1 && raise(&o.Frozen) }), false},
 		{name("the Pod of %s is killed and leaves nothing"), true, at((*State).kill), false},
 		{name("the Pod of %s is deleted"), true, at((*State).deletePod), false},
+		{name("the container of %s ends, whose Pod is gone"), false, at((*State).endGhost), false},
+		{name("the Pod of %s is deleted without grace and its container goes on"), true, at((*State).deleteWithoutGrace), false},
 		{name("the Job of %s is deleted with its Pod"), true, at((*State).deleteJob), false},
 		{name("the Job of %s is deleted and its Pod goes on"), true, at((*State).orphan), false},
 		{name("something else takes the name of %s"), true, at(func(_ *State, o *slot) bool { return o.Job == jobNone && put(&o.Job, jobForeign) }), false},

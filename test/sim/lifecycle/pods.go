@@ -135,6 +135,28 @@ func (s *State) deletePod(o *slot) bool {
 	return true
 }
 
+// deleteWithoutGrace takes a Pod out of the API at once; its container is stopped whenever the kubelet gets to it.
+func (s *State) deleteWithoutGrace(o *slot) bool {
+	if presence(o.Pod) != 1 || o.Kind != opApply {
+		return false
+	}
+	o.Ghost = true
+	o.Pod, o.Frozen = podGone, false
+	o.finish(false)
+	return true
+}
+
+func (s *State) endGhost(o *slot) bool {
+	if !lower(&o.Ghost) {
+		return false
+	}
+	if s.DB == o.From && o.Ran == 0 && o.Age < deadlineTicks {
+		s.DB = o.To
+		o.Ran = 1
+	}
+	return true
+}
+
 func (s *State) deleteJob(o *slot) bool {
 	if o.Job == jobNone || o.Job == jobForeign || o.Frozen {
 		return false

@@ -168,6 +168,7 @@ const (
 type slot struct {
 	Kind, Job, Pod, Twin, Log uint8
 	Frozen, Cleanup           bool
+	Ghost                     bool  // its Pod is gone from the API and its container runs on
 	From, To                  uint8 // of the plan that an Apply carries out; what a reading found
 	Age                       uint8 // ticks since the admission snapshot, for what may still write
 
