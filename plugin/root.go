@@ -78,7 +78,6 @@ next steps go to stderr.
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return options.Usagef("%w%s; see \"%s --help\"", err, likelyFlag(cmd, err), cmd.CommandPath())
 	})
-	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { help(global, cmd) })
 	root.CompletionOptions.DisableDefaultCmd = true
 	global.AddFlags(root.PersistentFlags())
 	root.AddGroup(&cobra.Group{ID: "look", Title: "Look:"}, &cobra.Group{ID: "act", Title: "Act:"}, &cobra.Group{ID: "other", Title: "Other:"})
@@ -90,19 +89,6 @@ next steps go to stderr.
 	root.SetHelpCommandGroupID("other")
 	completeFlags(root, global)
 	return root
-}
-
-// help prints a command's help as wide as the terminal. What it costs to find out that stdout is gone is not worth an exit code.
-func help(global *options.Global, cmd *cobra.Command) {
-	columns := 0
-	if global.Screen.Out {
-		columns = global.Screen.Width
-	}
-	text := cmd.Long
-	if text == "" {
-		text = cmd.Short
-	}
-	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s\n\n%s", render.Prose(text, columns), render.Usage(cmd.UsageString(), columns))
 }
 
 func addTo(root *cobra.Command, group string, commands ...*cobra.Command) {

@@ -72,8 +72,10 @@ func (p *paragraph) tooWide(columns int) bool {
 	return false
 }
 
-// command says that a line has a command that somebody may copy.
-func command(line string) bool { return strings.Contains(line, "kubectl ") }
+// command says that a line is a command that somebody may copy, as examples are: prose that only names one is filled like any other.
+func command(line string) bool {
+	return strings.HasPrefix(line, " ") && strings.Contains(line, "kubectl ")
+}
 
 func indent(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
 

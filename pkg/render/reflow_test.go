@@ -27,6 +27,10 @@ func TestReflow(t *testing.T) {
 			"  kubectl ptah verify plans/ --digest sha256:99a821c0f52b1eb6d643633d5f8e\n",
 			"  kubectl ptah verify plans/ --digest sha256:99a821c0f52b1eb6d643633d5f8e\n",
 		},
+		"prose that names a command is prose": {
+			"Look at it first: \"kubectl ptah plan\" shows what would run.\n",
+			"Look at it first: \"kubectl ptah plan\"\nshows what would run.\n",
+		},
 		"no room beside the first column": {
 			"      --as-user-extra stringArray         User extras to impersonate, and more\n",
 			"      --as-user-extra stringArray\n          User extras to impersonate,\n          and more\n",
