@@ -32,7 +32,7 @@ func holdLease(s *Snapshot, d Durable, c Claim) Step {
 	running := c.Dispatched || c.JobUID != ""
 	if rel == leaseOurs && (s.Lease.Value.Epoch == c.LeaseEpoch) {
 		if !covers(s, c) {
-			return RenewLease{Realm: c.Realm, Holder: c.Holder, Epoch: c.LeaseEpoch, Seconds: c.LeaseSeconds}
+			return cover(s, c)
 		}
 		return renewal(s, c.Realm, c.Holder, c.LeaseSeconds)
 	}
@@ -77,6 +77,18 @@ func covers(s *Snapshot, c Claim) bool {
 	l := s.Lease.Value
 	lasts := l.RenewedAt.Add(time.Duration(c.LeaseSeconds) * time.Second)
 	return !lasts.Before(c.ExecutionNotAfter.Add(c.Grace)) || !l.RenewedAt.Before(s.Now)
+}
+
+// cover renews a Lease that does not outlast the run. Where the renewal of a moment ago did not do it, the clock that set the deadlines was ahead
+// of this one: nothing is dispatched until they agree, and nobody renews without a pause.
+func cover(s *Snapshot, c Claim) Step {
+	if s.Now.Sub(s.Lease.Value.RenewedAt) >= renewalPause {
+		return RenewLease{Realm: c.Realm, Holder: c.Holder, Epoch: c.LeaseEpoch, Seconds: c.LeaseSeconds}
+	}
+	if c.JobUID != "" || (c.Dispatched && s.Permit != c.ID) {
+		return nil // nothing is created on it any more
+	}
+	return wait(s, renewalPause, "the deadlines lie further ahead than the Lease lasts: the clock went back")
 }
 
 // acquire takes the realm for a claim or a proof that is still there: the Lease's write has no precondition on the resource, and a holder
@@ -156,6 +168,10 @@ func dispatchOnce(s *Snapshot, d Durable, c Claim) Step {
 		nd.Claim = &nc
 		step := patch(s, nd, Turn{Kind: TurnDispatching, Claim: nc}).(PatchStatus)
 		step.Permit = c.ID
+		return step
+	}
+	// While the permit is here no create was tried: what failed was building the Job.
+	if step := refusedEffect(s, d, c); step != nil {
 		return step
 	}
 	return CreateJob{Claim: c}

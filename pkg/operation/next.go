@@ -9,6 +9,7 @@ import "time"
 // How long a pass leaves the world alone where no watch would wake it, or as the safety net under the watches that do.
 const (
 	readRetry      = 2 * time.Second  // a read failed
+	renewalPause   = time.Second      // between two renewals that do not help
 	contentionWait = 2 * time.Second  // somebody else holds the realm: Leases are not watched
 	refusalRetry   = 5 * time.Second  // the API server refused an effect
 	resultRetry    = 5 * time.Second  // a log could not be read
@@ -65,7 +66,7 @@ func owedRelease(s *Snapshot, d Durable) Step {
 	if step := readLease(s); step != nil {
 		return step
 	}
-	held := s.Lease.State == Present && s.Lease.Value.Holder == d.Owed.OperationID && s.Lease.Value.Epoch == d.Owed.Epoch
+	held := acquired(s.Lease, d.Owed.OperationID) && s.Lease.Value.Epoch == d.Owed.Epoch
 	if held {
 		return ReleaseLease{Realm: d.Owed.Realm, Holder: d.Owed.OperationID, Epoch: d.Owed.Epoch}
 	}
@@ -232,7 +233,7 @@ func drop(s *Snapshot, d Durable, c Claim, t Turn) Step {
 		if step := readLease(s); step != nil {
 			return step
 		}
-		if s.Lease.State == Present && s.Lease.Value.Holder == c.Holder {
+		if acquired(s.Lease, c.Holder) {
 			nd.Owed = owe(c, s.Lease.Value.Epoch)
 		}
 	}

@@ -223,6 +223,7 @@ func TestLease(t *testing.T) {
 	foreign := func(s *operation.Snapshot) {
 		s.Lease.Value.Holder, s.Lease.Value.Epoch = "other", "v1-other"
 	}
+	stripped := func(s *operation.Snapshot) { s.Lease.Value.Epoch = "" }
 	cases := map[string]struct {
 		f    family
 		s    func(s *operation.Snapshot)
@@ -255,6 +256,21 @@ func TestLease(t *testing.T) {
 			foreign(s)
 			*s = withPod(withJob(*s, operation.Job{}), operation.Pod{Accepted: true})
 		}, "wait"},
+		"stripped of its epoch after dispatch": {running2(apply), stripped, "patch:continuity"},
+		"stripped of its epoch, loss noted: still supervised": {lost(apply), func(s *operation.Snapshot) {
+			stripped(s)
+			s.Lease.Value.RenewedAt = now.Add(-time.Minute)
+			*s = withPod(withJob(*s, operation.Job{}), operation.Pod{Accepted: true})
+		}, "wait"},
+		"stripped of its epoch before dispatch": {with(prepared(apply)), stripped, "wait"},
+		"stripped of its epoch, expired": {with(prepared(apply)), func(s *operation.Snapshot) {
+			stripped(s)
+			s.Lease.Value.FirstSeen = now.Add(-90 * time.Second)
+		}, "AcquireLease"},
+		"held for ever by somebody who is not one of us": {with(apply), func(s *operation.Snapshot) {
+			foreign(s)
+			s.Lease.Value.Seconds, s.Lease.Value.FirstSeen = 0, now.Add(-time.Hour)
+		}, "wait"},
 		"stolen while planning": {running2(planning), func(s *operation.Snapshot) {
 			foreign(s)
 			*s = withJob(*s, operation.Job{Cleanup: true})
@@ -268,6 +284,30 @@ func TestLease(t *testing.T) {
 			assert.Equal(t, c.want, brief(next(t, s)))
 		})
 	}
+}
+
+// A record that bears our name and no epoch is no acquisition: what is staged for release under it could never be handed back.
+func TestStrippedLeaseIsNotOwed(t *testing.T) {
+	stripped := func(s operation.Snapshot) operation.Snapshot {
+		s = held(s)
+		s.Lease.Value.Epoch = ""
+		return s
+	}
+	f := with(prepared(claim(intent.Apply)))
+	f.moved = "its inputs changed"
+	require.Equal(t, "patch:dropped", brief(next(t, stripped(world(&f)))))
+	assert.Nil(t, f.recorded.durable.Owed)
+
+	f = family{durable: operation.Durable{Owed: &operation.Release{Realm: realm, OperationID: "op"}}}
+	assert.Equal(t, "patch:released", brief(next(t, stripped(world(&f)))))
+
+	f = family{durable: operation.Durable{Proof: &operation.Proof{OperationID: "op", JobName: "job", Realm: realm, LeaseEpoch: lease, LeaseSeconds: 90}}}
+	s := stripped(world(&f))
+	assert.Equal(t, "wait", brief(next(t, s)), "a proof waits until it can take the realm again")
+	s.Resource.Deleting = true
+	s.Lease.Value.RenewedAt = now.Add(-time.Hour)
+	require.Equal(t, "patch:proof-ended", brief(next(t, s)))
+	assert.Nil(t, f.recorded.durable.Owed)
 }
 
 func lost(c operation.Claim) family {
@@ -483,6 +523,16 @@ func TestRefusedEffectsDoNotSpin(t *testing.T) {
 	assert.Equal(t, "CreateJob", brief(next(t, s)), "then tried again")
 }
 
+// The permit is given up before a create is tried. While it is here, what failed was building the Job, and that fails again.
+func TestJobThatCannotBeBuiltDoesNotSpin(t *testing.T) {
+	f := with(dispatched(claim(intent.Apply)))
+	f.settled = map[operation.TurnKind]bool{operation.TurnTrouble: true}
+	s := held(world(&f))
+	s.Permit = "op"
+	s.Refusal = operation.Refusal{ClaimID: "op", At: now, Message: "building job"}
+	assert.Equal(t, "wait", brief(next(t, s)))
+}
+
 func BenchmarkNext(b *testing.B) {
 	f := running2(claim(intent.Apply))
 	s := withPod(withJob(held(world(&f)), operation.Job{}), operation.Pod{Accepted: true})
@@ -509,4 +559,22 @@ func TestLeaseCoversTheRunBeforeItIsDispatched(t *testing.T) {
 		s.Lease.Value.RenewedAt = now.Add(-renewedAgo)
 		assert.Equal(t, want, brief(next(t, s)), "renewed %s ago", renewedAgo)
 	}
+}
+
+// A clock that went back, or another manager's that was ahead: no renewal makes the Lease last as long as the deadlines that it set.
+func TestLeaseThatCannotCoverIsNotRenewedWithoutAPause(t *testing.T) {
+	c := prepared(claim(intent.Apply))
+	c.ExecutionNotAfter = now.Add(time.Hour)
+	f := with(c)
+	s := held(world(&f))
+	s.Lease.Value.RenewedAt = now.Add(-time.Millisecond)
+	assert.Equal(t, "wait", brief(next(t, s)), "nothing is dispatched under it")
+	s.Lease.Value.RenewedAt = now.Add(-time.Second)
+	assert.Equal(t, "RenewLease", brief(next(t, s)))
+
+	c.Dispatched, c.JobUID = true, "uid"
+	f = with(c)
+	s = withPod(withJob(held(world(&f)), operation.Job{Terminal: true}), operation.Pod{Accepted: true, Stopped: true})
+	s.Lease.Value.RenewedAt = now.Add(-time.Millisecond)
+	assert.Equal(t, "ReadResult", brief(next(t, s)), "what runs is supervised all the same")
 }

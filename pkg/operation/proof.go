@@ -106,7 +106,7 @@ func abandonProof(s *Snapshot, d Durable, p Proof) Step {
 	if step := readLease(s); step != nil {
 		return step
 	}
-	ours := s.Lease.State == Present && s.Lease.Value.Holder == p.OperationID
+	ours := acquired(s.Lease, p.OperationID)
 	if ours {
 		if step := renewal(s, p.Realm, p.OperationID, p.LeaseSeconds); step != nil {
 			return step

@@ -226,12 +226,13 @@ const (
 )
 
 // relation judges the realm's Lease for a holder. An absent or released record is free; a foreign one is free only after its own duration
-// has passed since this process first saw it unchanged. Our own record stays ours after it expired: nobody else took it in between.
+// has passed since this process first saw it unchanged. Our own record stays ours after it expired: nobody else took it in between. One that
+// bears our name and no epoch is not ours: somebody changed it, and no acquisition can be renewed or handed back under it.
 func relation(lease Known[Lease], holder string, now time.Time) leaseRelation {
 	if lease.State == Absent || lease.Value.Holder == "" {
 		return leaseFree
 	}
-	if lease.Value.Holder == holder {
+	if acquired(lease, holder) {
 		return leaseOurs
 	}
 	if !now.Before(lease.Value.expiresAt()) {
@@ -240,7 +241,16 @@ func relation(lease Known[Lease], holder string, now time.Time) leaseRelation {
 	return leaseForeign
 }
 
+// acquired reports whether the realm's record is an acquisition of a holder.
+func acquired(lease Known[Lease], holder string) bool {
+	return lease.State == Present && lease.Value.Holder == holder && lease.Value.Epoch != ""
+}
+
+// expiresAt is when a foreign holder is out of time. A record without a duration is not one of ours and never expires by itself.
 func (l Lease) expiresAt() time.Time {
+	if l.Seconds <= 0 {
+		return l.FirstSeen.AddDate(100, 0, 0)
+	}
 	return l.FirstSeen.Add(time.Duration(l.Seconds) * time.Second)
 }
 

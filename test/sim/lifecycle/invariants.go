@@ -67,7 +67,7 @@ func (s *State) check() string {
 			return fmt.Sprintf("I4: %s may write and neither a claim nor a record knows it", slotNames[k])
 		}
 	}
-	if h := s.Lease.Holder; h != none && h != thief && !s.Gone && !s.remembered(h) && !s.Slots[h].left() {
+	if h := s.Lease.Holder; h != none && h != thief && s.Lease.Epoch != none && !s.Gone && !s.remembered(h) && !s.Slots[h].left() {
 		return fmt.Sprintf("I9: the Lease is held by %s and nobody remembers it", slotNames[h])
 	}
 	return ""

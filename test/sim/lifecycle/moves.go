@@ -43,6 +43,9 @@ func catalogue() []move {
 		{"the database drifts", true, func(s *State) bool { return s.writer() == none && s.DB != dbOld && put(&s.DB, dbOld) }, false},
 		{"somebody overwrites the Lease", true, func(s *State) bool { return s.rob(lease{Holder: thief}) }, false},
 		{"somebody deletes the Lease", true, func(s *State) bool { return s.Lease != (lease{}) && s.rob(lease{}) }, false},
+		{"somebody strips the Lease of its epoch", true, func(s *State) bool {
+			return s.Lease.Holder != thief && s.Lease.Epoch != none && s.rob(lease{Holder: s.Lease.Holder, Age: s.Lease.Age})
+		}, false},
 		{"a second manager starts", true, func(s *State) bool { return s.second(1) }, false},
 		{"a manager of another build starts beside", true, func(s *State) bool { return s.second(2) }, false},
 	}

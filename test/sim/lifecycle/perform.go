@@ -27,12 +27,14 @@ func (s *State) perform(v *view, step operation.Step, what fate) string {
 	case operation.AcquireLease:
 		s.acquire(numberOf(x.Holder), numberOf(x.Epoch))
 	case operation.RenewLease:
-		if l := &s.Lease; l.Holder == numberOf(x.Holder) && l.Epoch == numberOf(x.Epoch) {
+		if l := &s.Lease; l.holds(x.Holder, x.Epoch) {
 			l.Age = 0
 		}
 	case operation.ReleaseLease:
-		if l := s.Lease; l.Holder == numberOf(x.Holder) && l.Epoch == numberOf(x.Epoch) {
+		if s.Lease.holds(x.Holder, x.Epoch) {
 			s.Lease = lease{}
+		} else if s.Lease.Holder == numberOf(x.Holder) && x.Epoch == "" {
+			return "I10: a release that never releases anything"
 		}
 	case operation.CreateJob:
 		return s.create(v, mem, x, what)
@@ -122,6 +124,11 @@ func (s *State) forget(k uint8) {
 		}
 		m.Published = published{}
 	}
+}
+
+// holds is pkg/realm's rule: a record without an epoch is nobody's acquisition.
+func (l *lease) holds(holder, epoch string) bool {
+	return l.Epoch != none && l.Holder == numberOf(holder) && l.Epoch == numberOf(epoch)
 }
 
 // acquire is pkg/realm's rule: free, ours, or expired by everybody's reckoning.

@@ -9,6 +9,7 @@ import (
 // walker makes the successors of states. One belongs to one goroutine.
 type walker struct {
 	view    view
+	other   view // of the other manager, which comes between a decision and its call
 	emit    func(next *State, bad string)
 	tracing bool
 	label   string // of the transition that is emitted next, while tracing
@@ -60,9 +61,17 @@ func (w *walker) passes(s *State, m uint8, how sight) {
 		return
 	}
 	w.act(s, m, how, step, succeeds, nil)
-	if _, waits := step.(operation.Wait); waits || s.Faults == 0 {
+	if _, waits := step.(operation.Wait); waits {
 		return
 	}
+	if s.Faults > 0 {
+		w.misfire(s, m, how, step)
+	}
+	w.late(s, m, how, step)
+}
+
+// misfire emits what becomes of a call that fails, or whose reply is lost. Each costs a fault.
+func (w *walker) misfire(s *State, m uint8, how sight, step operation.Step) {
 	switch x := step.(type) {
 	case operation.CreateJob:
 		w.act(s, m, how, step, fails, nil)
@@ -75,14 +84,45 @@ func (w *walker) passes(s *State, m uint8, how sight) {
 	case operation.PublishPlan:
 		w.act(s, m, how, step, replyLost, nil)
 	}
+}
+
+// late emits what becomes of a call before which something else happened: in the world, or by the other manager.
+func (w *walker) late(s *State, m uint8, how sight, step operation.Step) {
 	switch step.(type) {
 	case operation.CreateJob, operation.AcquireLease, operation.MarkApproval, operation.ReleaseLease:
 		for i := range moves {
-			if mv := &moves[i]; !mv.process && (mv.hostile || i < worldMoves) {
+			if mv := &moves[i]; !mv.process && (i < worldMoves || mv.hostile && s.Faults > 0) {
 				w.act(s, m, how, step, succeeds, mv)
 			}
 		}
+		w.overtake(s, m, how, step)
+	case operation.RenewLease, operation.ScheduleCleanup, operation.PublishPlan, operation.AddFinalizer, operation.RemoveFinalizer:
+		w.overtake(s, m, how, step)
 	}
+}
+
+// overtake lets the other manager take a whole step between this one's decision and its call: a process may stand still for as long as it likes.
+func (w *walker) overtake(s *State, m uint8, how sight, step operation.Step) {
+	o := 1 - m
+	if !s.Managers[o].Alive {
+		return
+	}
+	first, ends := w.other.decide(s, o, current)
+	if _, waits := first.(operation.Wait); !ends || waits {
+		return
+	}
+	next := *s
+	bad := next.perform(&w.other, first, succeeds)
+	if a, acquires := step.(operation.AcquireLease); acquires && !next.remembered(numberOf(a.Holder)) {
+		return // what is acquired then for a claim that is gone stays until it expires: late, and nobody writes beside anybody
+	}
+	if bad == "" {
+		bad = next.perform(&w.view, step, succeeds)
+	}
+	if w.tracing {
+		w.label = describe(m, how, step, succeeds) + ", after " + describe(o, current, first, succeeds)
+	}
+	w.out(&next, bad)
 }
 
 // act performs a step, after another move if one is given: between a decision and its call the world does not stand still.

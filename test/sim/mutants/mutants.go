@@ -173,6 +173,11 @@ var All = []Mutant{
 		1,
 	},
 	{
+		"take a Lease without an epoch for ours", "snapshot.go",
+		"	if acquired(lease, holder) {", "	if lease.Value.Holder == holder {",
+		1,
+	},
+	{
 		"wait for an instant that has passed", "next.go",
 		"	if earliest := s.Now.Add(100 * time.Millisecond); until.Before(earliest) {\n		until = earliest\n	}", "",
 		1,
