@@ -12,6 +12,7 @@ import (
 func init() {
 	clusters["rejected"] = rejectedCluster
 	clusters["rejected-in-part"] = rejectedInPartCluster
+	clusters["rejected-begun"] = rejectedBegunCluster
 	clusters["rejected-approved"] = func() []runtime.Object {
 		objects := rejectedCluster()
 		objects[0].(*v1alpha1.PtahSchema).Status.Plan.Approval = &v1alpha1.ApprovalRecord{
@@ -50,4 +51,24 @@ func rejectedInPartCluster() []runtime.Object {
 	e.add(corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: "PtahSchema", Namespace: "app", Name: "orders", UID: uid(1)}, 20*time.Minute, 1, "PlanRejected", "Warning",
 		"bob@example.com began to reject plan "+record.Name+" ("+record.Fingerprint+"): reporting still reads it. Approvals withdrawn: release by alice, not withdrawn: retry by carol.")
 	return append(objects, e.events...)
+}
+
+// rejectedBegunCluster is a schema and a migration whose plans somebody was about to reject, and nothing says what became of it: that of the
+// migration was rejected by somebody else before.
+func rejectedBegunCluster() []runtime.Object {
+	objects := waitingCluster()
+	record := objects[0].(*v1alpha1.PtahSchema).Status.Plan
+	migration := migrationWaitingCluster()
+	plan := migration[1].(*v1alpha1.PtahMigrationPlan)
+	about := func(kind, name string, id int) corev1.ObjectReference {
+		return corev1.ObjectReference{APIVersion: v1alpha1.GroupVersion.String(), Kind: kind, Namespace: "app", Name: name, UID: uid(id)}
+	}
+	e := &eventMaker{}
+	e.add(about("PtahSchema", "orders", 1), 20*time.Minute, 1, "PlanRejectionRequested", "Warning",
+		"bob@example.com is about to reject plan "+record.Name+" ("+record.Fingerprint+"): reporting still reads it. Approvals to withdraw: release by alice.")
+	e.add(about("PtahMigration", "ledger", 11), time.Hour, 1, "PlanRejected", "Warning",
+		"carol rejected plan "+plan.Name+" ("+plan.Spec.Fingerprint+"): not this week. Approvals withdrawn: none.")
+	e.add(about("PtahMigration", "ledger", 11), 10*time.Minute, 1, "PlanRejectionRequested", "Warning",
+		"bob@example.com is about to reject plan "+plan.Name+" ("+plan.Spec.Fingerprint+"): wait for the freeze. Approvals to withdraw: friday by alice.")
+	return append(append(objects, migration...), e.events...)
 }

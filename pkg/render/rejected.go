@@ -22,6 +22,8 @@ type RejectedBy struct {
 	// Unfinished: not every approval could be withdrawn. Standing are those that were not.
 	Unfinished bool   `json:"unfinished,omitempty"`
 	Standing   string `json:"standing,omitempty"`
+	// Unconfirmed: it was begun, and nothing says that it was finished.
+	Unconfirmed bool `json:"unconfirmed,omitempty"`
 }
 
 // NewRejected shows a rejection; nil is none.
@@ -29,14 +31,25 @@ func NewRejected(r *timeline.Rejection) Rejected {
 	if r == nil {
 		return Rejected{}
 	}
-	return Rejected{Rejection: &RejectedBy{By: r.By, At: r.At, Reason: r.Reason, Unfinished: r.Unfinished, Standing: r.Standing}}
+	return Rejected{Rejection: &RejectedBy{By: r.By, At: r.At, Reason: r.Reason, Unfinished: r.Unfinished, Standing: r.Standing, Unconfirmed: r.Unconfirmed}}
 }
 
-// Text is the rejection as a clause: who, when and why. Empty without one.
-func (r Rejected) Text(now time.Time) string {
+// Sentence says who rejected what, when and why. Empty without a rejection.
+func (r Rejected) Sentence(what string, now time.Time) string {
 	switch {
 	case r.Rejection == nil:
 		return ""
+	case r.Rejection.Unconfirmed:
+		return oneLine(r.Rejection.By) + " began to reject " + what + " at " + Stamp(r.Rejection.At, now) + ", and nothing says that it was finished: " + oneLine(r.Rejection.Reason)
+	}
+	return what + " was " + r.text(now)
+}
+
+// text is the rejection where it is clear what it is about.
+func (r Rejected) text(now time.Time) string {
+	switch {
+	case r.Rejection.Unconfirmed:
+		return r.Sentence("it", now)
 	case r.Rejection.Unfinished:
 		return "rejected in part, and may still run: begun " + r.who(now)
 	}
@@ -54,7 +67,7 @@ func (r Rejected) who(now time.Time) string {
 // labelled is lines for a place whose label says what it is about.
 func (r Rejected) labelled(c *Canvas, now time.Time) []string {
 	if r.Rejection != nil {
-		return []string{c.mark(Caution) + " " + strings.TrimPrefix(r.Text(now), "rejected ")}
+		return []string{c.mark(Caution) + " " + strings.TrimPrefix(r.text(now), "rejected ")}
 	}
 	return r.lines(c, now)
 }
@@ -63,7 +76,7 @@ func (r Rejected) labelled(c *Canvas, now time.Time) []string {
 func (r Rejected) lines(c *Canvas, now time.Time) []string {
 	switch {
 	case r.Rejection != nil:
-		return []string{c.mark(Caution) + " " + r.Text(now)}
+		return []string{c.mark(Caution) + " " + r.text(now)}
 	case r.RejectionUnknown != "":
 		return []string{"whether it was rejected could not be told: " + oneLine(r.RejectionUnknown)}
 	}

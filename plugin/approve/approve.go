@@ -171,8 +171,8 @@ func waitsFor(schema *v1alpha1.PtahSchema) string {
 // ask wants a person's word, or --yes. A dry run changes nothing and does not ask.
 func (o *approveOptions) ask(ctx context.Context, schema *v1alpha1.PtahSchema, object *v1alpha1.PtahSchemaPlan) error {
 	o.global.Say("\n")
-	if text := o.rejected.Text(o.global.Clock()); text != "" {
-		o.global.Note(render.Caution, "this plan was %s", text)
+	if text := o.rejected.Sentence("this plan", o.global.Clock()); text != "" {
+		o.global.Note(render.Caution, "%s", text)
 	}
 	if o.yes || o.dryRun != dryRunNone {
 		return nil

@@ -1,4 +1,4 @@
-// Package rejections reads who decided against a plan. The API keeps no such decision: "kubectl ptah reject" leaves an Event, which lives as long as
+// Package rejections reads who decided against a plan. The API keeps no such decision: "kubectl ptah reject" leaves Events, which live as long as
 // the API server keeps Events and which not everybody may read. So this never fails a command: it tells, or says why it cannot.
 package rejections
 
@@ -25,7 +25,7 @@ func Of(ctx context.Context, reader Reader, namespace string, plan timeline.Plan
 	return verdict(found, why, plan)
 }
 
-// Mark says of each resource's current plan whether it was rejected, with one look at the Events of a namespace, or of all for "".
+// Mark says of each resource's current plan whether it was rejected, with one reading of the Events of a namespace, or of all for "".
 func Mark(ctx context.Context, reader Reader, namespace string, items ...*render.Resource) {
 	var planned []*render.Resource
 	for _, item := range items {
@@ -54,20 +54,25 @@ func Mark(ctx context.Context, reader Reader, namespace string, items ...*render
 	}
 }
 
+// told are the Events that a rejection leaves. A list can be selected by one reason only, so each has its own.
+var told = []v1alpha1.EventReason{v1alpha1.EventPlanRejectionRequested, v1alpha1.EventPlanRejected}
+
 func read(ctx context.Context, reader Reader, namespace string, resource types.UID) ([]corev1.Event, string) {
-	query := cluster.Query{Namespace: namespace, Fields: "reason=" + string(v1alpha1.EventPlanRejected)}
-	if resource != "" {
-		query.Fields += ",involvedObject.uid=" + string(resource)
-	}
 	var found []corev1.Event
-	err := reader.EachEvent(ctx, query, func(event *corev1.Event) error {
-		if event.Reason == string(v1alpha1.EventPlanRejected) {
-			found = append(found, *event)
+	for _, reason := range told {
+		query := cluster.Query{Namespace: namespace, Fields: "reason=" + string(reason)}
+		if resource != "" {
+			query.Fields += ",involvedObject.uid=" + string(resource)
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, cluster.WhyOf(err)
+		err := reader.EachEvent(ctx, query, func(event *corev1.Event) error {
+			if event.Reason == string(reason) {
+				found = append(found, *event)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, cluster.WhyOf(err)
+		}
 	}
 	return found, ""
 }

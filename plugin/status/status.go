@@ -271,7 +271,7 @@ func (o *statusOptions) warn(items []*render.Resource) {
 	now := o.global.Clock()
 	for _, item := range items {
 		if item.Plan != nil && item.Plan.Rejection != nil {
-			o.global.Note(render.Caution, "%s/%s: its plan was %s", item.Namespace, item.Name, item.Plan.Text(now))
+			o.global.Note(render.Caution, "%s/%s: %s", item.Namespace, item.Name, item.Plan.Sentence("its plan", now))
 		}
 		if run := item.UnresolvedRun; run != nil {
 			o.global.Note(render.Caution, "%s/%s carries a run nobody accounted for since %s: kubectl ptah status migration/%s -n %s",
