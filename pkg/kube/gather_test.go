@@ -15,19 +15,26 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
+	"github.com/ptah-run/ptah/pkg/approval"
 	"github.com/ptah-run/ptah/pkg/operation"
+	ptahschema "github.com/ptah-run/ptah/pkg/schema"
 )
 
 // shelf is a cache or an API server that holds one schema and perhaps one Job.
 type shelf struct {
 	schema *v1alpha1.PtahSchema
 	job    *batchv1.Job
+	// approval is there where a test is about one.
+	approval *v1alpha1.PtahSchemaApproval
 }
 
 func (s shelf) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
 	switch o := object.(type) {
 	case *v1alpha1.PtahSchema:
 		s.schema.DeepCopyInto(o)
+		return nil
+	case *v1alpha1.PtahSchemaApproval:
+		s.approval.DeepCopyInto(o)
 		return nil
 	case *batchv1.Job:
 		if s.job != nil {
@@ -73,4 +80,28 @@ func TestWrittenJobThatIsDeletedIsNotRememberedForEver(t *testing.T) {
 	p.readJob(t.Context())
 	assert.Equal(t, operation.Known[operation.Job]{State: operation.Absent, Fresh: true}, p.Snapshot.Job)
 	assert.Equal(t, operation.Absent, look())
+}
+
+// A deadline may pass while a decision's reads are under way: the one instant that a claim is judged by and begins at lies after them.
+func TestInstantOfADecisionFollowsItsReads(t *testing.T) {
+	now := time.Now()
+	s := &v1alpha1.PtahSchema{ObjectMeta: metav1.ObjectMeta{Namespace: "app", Name: "shop", UID: "u"}}
+	w := &World{Cached: shelf{schema: s}, Direct: shelf{schema: s}, Memory: NewMemory(), Clock: func() time.Time { return now }, Nonce: func() string { return "n" }}
+	p, _, err := w.Gather(t.Context(), Key{Kind: "PtahSchema", NamespacedName: types.NamespacedName{Namespace: "app", Name: "shop"}})
+	require.NoError(t, err)
+	now = now.Add(time.Minute)
+	_, err = p.Read(t.Context(), operation.PartApprovals)
+	require.NoError(t, err)
+	assert.Equal(t, now, p.Snapshot.Now)
+	assert.Equal(t, now, p.View.Now)
+}
+
+// An approval is marked once and people hear of it once, however long the cache shows it unmarked.
+func TestApprovalThatIsMarkedIsNotMarkedAgain(t *testing.T) {
+	verdict := approval.Verdict{Outcome: approval.Stale, Reason: v1alpha1.ReasonPlanNoLongerCurrent, Message: "the plan is gone"}
+	a := &v1alpha1.PtahSchemaApproval{ObjectMeta: metav1.ObjectMeta{Namespace: "app", Name: "yes", UID: "a"}}
+	approval.SetConditions(&a.Status.Conditions, verdict, 0, metav1.Now())
+	p := &Pass{Schema: &v1alpha1.PtahSchema{ObjectMeta: metav1.ObjectMeta{Namespace: "app"}}, View: &ptahschema.View{Now: time.Now()}, world: &World{Direct: shelf{approval: a}}}
+	_, err := p.MarkApproval(t.Context(), operation.Mark{Name: "yes", UID: "a", Verdict: verdict})
+	require.ErrorIs(t, err, ErrOutdated)
 }

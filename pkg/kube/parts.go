@@ -48,6 +48,9 @@ func (p *Pass) Read(ctx context.Context, parts operation.Part) (bool, error) {
 			r.read(ctx)
 		}
 	}
+	// What was asked for took its time. A decision that rests on it is taken now, and its claim begins now.
+	p.View.Now = p.world.Clock()
+	p.Snapshot.Now = p.View.Now
 	return true, nil
 }
 

@@ -111,7 +111,8 @@ func (p *Pass) MarkApproval(ctx context.Context, m operation.Mark) (*v1alpha1.Pt
 		return nil, ErrOutdated
 	}
 	if !approval.SetConditions(&a.Status.Conditions, m.Verdict, a.Generation, metav1.NewTime(p.View.Now)) {
-		return a, nil
+		// It was said already, and whoever said it told people: the caches that this pass looked at lag behind.
+		return nil, ErrOutdated
 	}
 	a.Status.ObservedGeneration = a.Generation
 	if err := p.world.Writer.Status().Update(ctx, a); err != nil {

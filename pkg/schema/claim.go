@@ -115,6 +115,12 @@ func (v *View) Current(c operation.Claim) (ok bool, moved string) {
 	if c.Inputs != v.inputs(c.Type, op) {
 		return false, "its inputs changed"
 	}
+	if v.proving() && c.Snapshot != "" && c.JobUID == "" {
+		// A proof outlasts edits, so the generation is not among its inputs. Its Pod is made from spec.execution all the same.
+		if _, err := v.Job(c); err != nil {
+			return false, "spec.execution changed before its Job was created"
+		}
+	}
 	return true, ""
 }
 
