@@ -2,9 +2,13 @@ package plugin_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"flag"
 	"fmt"
+	"io"
+	"log"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -54,6 +59,8 @@ type scenario struct {
 	Program string `json:"program,omitempty"`
 	// dir is where the scenario may write, the commands that follow included.
 	dir string
+	// registry is the host of one that is empty at first, for commands that say {registry}.
+	registry string
 }
 
 // stubOnly says that a real server cannot play the scenario.
@@ -96,6 +103,9 @@ func runScenarios(t *testing.T, against server, realServer bool) {
 		t.Run(strings.TrimPrefix(directory, "testdata/"), func(t *testing.T) {
 			s := readScenario(t, file)
 			s.dir = t.TempDir()
+			if strings.Contains(s.Command, "{registry}") {
+				s.registry = startRegistry(t)
+			}
 			against.load(t, readCluster(t, s.Cluster), s)
 			if s.Becomes != "" {
 				against.later(t, readCluster(t, s.Cluster), readCluster(t, s.Becomes))
@@ -117,7 +127,7 @@ func (s scenario) play(t *testing.T, against server) result {
 	t.Helper()
 	got := s.run(t, against)
 	for _, command := range s.After {
-		next := scenario{Command: command, Cluster: s.Cluster, Env: s.Env, Forbid: s.Forbid, Admin: s.Admin, dir: s.dir}.run(t, against)
+		next := scenario{Command: command, Cluster: s.Cluster, Env: s.Env, Forbid: s.Forbid, Admin: s.Admin, dir: s.dir, registry: s.registry}.run(t, against)
 		got.stdout += fmt.Sprintf("$ kubectl ptah %s\n%s%s[exit %d]\n", command, next.stdout, next.stderr, next.code)
 	}
 	return got
@@ -139,7 +149,7 @@ func (s scenario) run(t *testing.T, against server) result {
 	if s.dir == "" {
 		s.dir = t.TempDir()
 	}
-	s.Command = strings.ReplaceAll(s.Command, "{dir}", s.dir)
+	s.Command = strings.NewReplacer("{dir}", s.dir, "{registry}", s.registry).Replace(s.Command)
 	args := append(words(s.Command), "--kubeconfig", kubeconfig)
 	if user := against.user(s); user != "" {
 		args = append(args, "--as", user)
@@ -155,7 +165,8 @@ func (s scenario) run(t *testing.T, against server) result {
 		args = slices.Concat(request, flags, typed)
 	}
 	got := invoke(s, args)
-	got.stdout, got.stderr = strings.ReplaceAll(got.stdout, s.dir, "{dir}"), strings.ReplaceAll(got.stderr, s.dir, "{dir}")
+	place := strings.NewReplacer(s.dir, "{dir}", cmp.Or(s.registry, "{registry}"), "{registry}")
+	got.stdout, got.stderr = place.Replace(got.stdout), place.Replace(got.stderr)
 	return got
 }
 
@@ -201,6 +212,15 @@ func words(command string) []string {
 		list = append(list, word.String())
 	}
 	return list
+}
+
+// startRegistry is a registry in memory, for whoever has no credentials.
+func startRegistry(t *testing.T) string {
+	t.Helper()
+	t.Setenv("DOCKER_CONFIG", t.TempDir())
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(server.Close)
+	return strings.TrimPrefix(server.URL, "http://")
 }
 
 // stubServer loads a fresh stub for every scenario.

@@ -1,0 +1,1 @@
+CREATE TABLE app.ledger (id bigint PRIMARY KEY, full_name text);
