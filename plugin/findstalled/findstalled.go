@@ -74,6 +74,9 @@ func (o *stalledOptions) complete() error {
 }
 
 func (o *stalledOptions) run(ctx context.Context) error {
+	if o.purpose == purposeCron || o.format.Kind == render.Prometheus {
+		o.global.Patience = options.Silent
+	}
 	client, err := o.global.Cluster()
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package options
 
 import (
+	"math"
 	"net/http"
 	"net/url"
 	"sync"
@@ -9,6 +10,9 @@ import (
 	"github.com/ptah-run/ptah/pkg/render"
 	"github.com/ptah-run/ptah/pkg/spelling"
 )
+
+// Silent is the patience of a command that says nothing while it is at work: what it prints is mailed, or is taken for trouble.
+const Silent = time.Duration(math.MaxInt64)
 
 // repeat is how often a command that is at work says so again.
 const repeat = 5 * time.Second
