@@ -20,7 +20,7 @@ const (
 	maxLargeReads = 2                // of them, those that hold more than smallRead in memory
 	smallRead     = 1 << 20          // bytes
 	readBudget    = 60 * time.Second // of one reading, or the operation's Lease where that is shorter
-	lostAfter     = 2                // readings that ran out of budget before a log is given up
+	lostAfter     = 2                // budgets of reading that ended without a log before it is given up
 	frameTries    = 5                // looks at a log whose frame has not arrived completely
 	framePatience = 400 * time.Millisecond
 )
@@ -48,7 +48,7 @@ func NewLogReader(core kubernetes.Interface, memory *Memory, wake func(Key)) Log
 func (l LogReader) Start(ctx context.Context, k Key, s operation.ReadResult) {
 	l.memory.with(k, func(r *recollection) {
 		if r.result.ClaimID != s.Claim.ID {
-			r.failures = 0
+			r.failures, r.failing = 0, time.Time{}
 		}
 		r.result = operation.Result{State: operation.ResultReading, ClaimID: s.Claim.ID, At: time.Now()}
 	})
@@ -76,15 +76,28 @@ func (l LogReader) store(k Key, claimID string, result operation.Result) {
 		if r.result.ClaimID != claimID {
 			return
 		}
-		if result.State == operation.ResultTimedOut || result.State == operation.ResultFailed {
-			r.failures++
-			if r.failures >= lostAfter {
-				result.State = operation.ResultLost
-			}
+		if r.spent(result.State, time.Now()) {
+			result.State = operation.ResultLost
 		}
 		result.ClaimID, result.At = claimID, time.Now()
 		r.result = result
 	})
+}
+
+// spent reports whether a log was tried for long enough to be given up. A reading that fails at once costs no budget, only the time until the
+// next one: a node whose kubelet restarts must not turn a run that succeeded into an unknown one.
+func (r *recollection) spent(state operation.ResultState, now time.Time) bool {
+	switch state {
+	case operation.ResultTimedOut:
+		r.failures++
+	case operation.ResultFailed:
+		if r.failing.IsZero() {
+			r.failing = now
+		}
+	default:
+		return false
+	}
+	return r.failures >= lostAfter || (!r.failing.IsZero() && now.Sub(r.failing) >= lostAfter*readBudget)
 }
 
 // read looks at the log until a whole frame is there. A frame that never becomes whole is no result.

@@ -101,6 +101,21 @@ func TestReadingTimesOut(t *testing.T) {
 	assert.Equal(t, operation.ResultLost, readOnce(t, hang, 1, m).State)
 }
 
+// A node that refuses connections for a moment does not cost a log: reading is tried for as long as two budgets last.
+func TestReadingThatFailsAtOnceIsTriedForLong(t *testing.T) {
+	refused := func(context.Context, string, string, string) (io.ReadCloser, error) {
+		return nil, errors.New("dial tcp: refused")
+	}
+	m := NewMemory()
+	for range 5 {
+		assert.Equal(t, operation.ResultFailed, readOnce(t, refused, 0, m).State)
+	}
+	for _, r := range m.resources {
+		r.failing = r.failing.Add(-lostAfter * readBudget)
+	}
+	assert.Equal(t, operation.ResultLost, readOnce(t, refused, 0, m).State)
+}
+
 // A slow reading keeps nobody waiting who asks for another one.
 func TestReadingsDoNotBlock(t *testing.T) {
 	m := NewMemory()

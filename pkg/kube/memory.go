@@ -41,7 +41,8 @@ type recollection struct {
 	permit    string
 	refusal   operation.Refusal
 	result    operation.Result
-	failures  int // budgets that the reading of this result used up
+	failures  int       // budgets that the reading of this result used up
+	failing   time.Time // since when it could not be read
 	published *v1alpha1.PtahSchemaPlan
 	forClaim  string // the claim that published belongs to
 	direct    bool   // the next look has to come from the API server

@@ -288,7 +288,7 @@ func trouble(s *Snapshot, d Durable, c Claim, text string) Step {
 // inFlightPause waits for a watch, but not past the next renewal of a Lease.
 func inFlightPause(s *Snapshot, c Claim, why string) Step {
 	until := s.Now.Add(inFlightWait)
-	if c.Realm != "" && s.Lease.State == Present {
+	if c.Realm != "" && acquired(s.Lease, c.Holder) { // when another holder renews is nothing to wait for
 		if at := s.Lease.Value.renewAt(); at.Before(until) {
 			until = at
 		}

@@ -578,3 +578,24 @@ func TestLeaseThatCannotCoverIsNotRenewedWithoutAPause(t *testing.T) {
 	s.Lease.Value.RenewedAt = now.Add(-time.Millisecond)
 	assert.Equal(t, "ReadResult", brief(next(t, s)), "what runs is supervised all the same")
 }
+
+// The time by which a thief renews is nothing to wait for: once it is past, every pass would come back at once.
+func TestStolenLeaseIsNotPolled(t *testing.T) {
+	stolen := func(s operation.Snapshot) operation.Snapshot {
+		s = held(s)
+		s.Lease.Value.Holder, s.Lease.Value.RenewedAt = "thief", now.Add(-time.Hour)
+		return s
+	}
+	f := lost(claim(intent.Apply))
+	f.settled = map[operation.TurnKind]bool{operation.TurnTrouble: true}
+	step, waiting := next(t, withPod(withJob(stolen(world(&f)), operation.Job{}), operation.Pod{Accepted: true})).(operation.Wait)
+	require.True(t, waiting)
+	assert.Equal(t, now.Add(30*time.Second), step.Until)
+
+	f = family{durable: operation.Durable{Proof: &operation.Proof{OperationID: "op", Realm: realm, LeaseEpoch: lease, ObserveAfter: now.Add(time.Hour)}}}
+	s := stolen(world(&f))
+	s.Resource.Deleting = true
+	step, waiting = next(t, s).(operation.Wait)
+	require.True(t, waiting)
+	assert.Equal(t, now.Add(30*time.Second), step.Until)
+}

@@ -128,7 +128,7 @@ func abandonProof(s *Snapshot, d Durable, p Proof) Step {
 
 func proofPause(s *Snapshot, p Proof, why string) Step {
 	until := s.Now.Add(inFlightWait)
-	if s.Lease.State == Present {
+	if acquired(s.Lease, p.OperationID) {
 		if at := s.Lease.Value.renewAt(); at.Before(until) {
 			until = at
 		}

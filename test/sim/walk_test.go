@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -168,7 +169,7 @@ func (w *world) check() {
 	if op != nil && op.Type == v1alpha1.SchemaApply && st.PendingObservation != nil {
 		w.violated("I4: a claim and a record at once")
 	}
-	if w.lease != nil && w.lease.Holder != "thief" && !w.remembers(w.lease.Holder) {
+	if w.ours() && !w.remembers(w.lease.Holder) {
 		w.violated("the Lease is held by %s and nothing durable remembers it", w.lease.Holder)
 	}
 	if running := w.writing(); running != "" {
@@ -181,6 +182,11 @@ func (w *world) check() {
 			w.violated("I3: an Apply runs and its Lease is not held")
 		}
 	}
+}
+
+// ours reports whether the Lease is an acquisition of this schema's.
+func (w *world) ours() bool {
+	return w.lease != nil && w.lease.Holder != "thief" && w.lease.Epoch != ""
 }
 
 // remembers reports whether the status names a holder of the Lease.
@@ -213,7 +219,7 @@ func (w *world) settle(b *brain) v1alpha1.SchemaPhase {
 		st := &w.schema.Status
 		if st.Phase == v1alpha1.SchemaPhaseInSync && st.ActiveOperation == nil && st.PendingObservation == nil && st.PendingLockRelease == nil &&
 			st.ObservedGeneration == w.schema.Generation {
-			if w.lease != nil && w.lease.Holder != "thief" {
+			if w.ours() {
 				w.violated("nothing is active and the Lease is still held")
 			}
 			return st.Phase
@@ -332,7 +338,7 @@ func (w *world) advance(b *brain, passes int) {
 // hostile is one move of an adversary.
 func (w *world) hostile(t *rapid.T, b *brain) {
 	fates := []fate{succeeds, succeeds, succeeds, succeeds, succeeds, succeeds, failsBefore, replyLost, dies}
-	move := rapid.IntRange(0, 36).Draw(t, "move")
+	move := rapid.IntRange(0, 38).Draw(t, "move")
 	w.trace = append(w.trace, fmt.Sprintf("move %d", move))
 	switch {
 	case move <= 17:
@@ -377,6 +383,12 @@ func (w *world) hostile(t *rapid.T, b *brain) {
 		}
 	case move == 35, move == 36:
 		w.freeze(move == 35)
+	case move == 37:
+		w.edit(func() {
+			w.schema.Spec.Execution.NodeSelector = map[string]string{"edit": strconv.FormatInt(w.schema.Generation, 10)}
+		})
+	case move == 38:
+		w.strip()
 	case move == 34:
 		w.clear(rapid.IntRange(0, 2).Draw(t, "field"))
 	case move == 30:
@@ -414,6 +426,17 @@ func (w *world) rob(foreign bool) {
 	}
 }
 
+// strip takes the epoch off the realm's Lease: whose acquisition it was can no longer be told.
+func (w *world) strip() {
+	if !w.ours() {
+		return
+	}
+	stripped := *w.lease
+	w.rob(false)
+	stripped.Epoch = ""
+	w.lease, w.leaseSeen = &stripped, w.now
+}
+
 // clear is a person who edits a status by hand. Records of what may have run are not among the fields: taking one away is beyond any promise.
 func (w *world) clear(field int) {
 	st := &w.schema.Status
@@ -435,7 +458,7 @@ func (w *world) depart(b *brain) bool {
 		step := w.pass(b, succeeds)
 		w.check()
 		if w.gone {
-			return w.lease == nil || w.lease.Holder == "thief"
+			return !w.ours()
 		}
 		wait, waiting := step.(operation.Wait)
 		if waiting && !w.startPods() && !w.runPods() {
