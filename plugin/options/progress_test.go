@@ -69,7 +69,7 @@ func TestProgress(t *testing.T) {
 					request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://api.example:6443"+s.path, http.NoBody)
 					require.NoError(t, err)
 					through.next = slow(s.took)
-					_, err = through.RoundTrip(request) //nolint:bodyclose // it has none
+					_, err = through.RoundTrip(request)
 					require.NoError(t, err)
 				}
 				synctest.Wait()
