@@ -110,7 +110,8 @@ func (l *life) snapshot(t *testing.T) host {
 	t.Helper()
 	cache, err := cluster.CacheDir()
 	require.NoError(t, err)
-	mounts, err := os.ReadFile("/proc/self/mountinfo")
+	// Of this very thread: the first one of the process may have stayed in a namespace that it was sent into.
+	mounts, err := os.ReadFile("/proc/thread-self/mountinfo")
 	require.NoError(t, err)
 	h := host{mounts: strings.Split(string(mounts), "\n")}
 	links, err := netlink.LinkList()
