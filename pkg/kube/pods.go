@@ -46,12 +46,24 @@ func podStopped(pod *corev1.Pod) bool {
 	if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
 		return false
 	}
+	orphan := orphaned(pod)
 	for _, c := range containerStatuses(pod) {
-		if c.State.Running != nil {
+		if c.State.Running != nil || (orphan && c.State.Terminated == nil) {
 			return false
 		}
 	}
 	return true
+}
+
+// orphaned reports whether a Pod was declared failed because its node object is gone. Its kubelet said nothing: a container that it had just
+// started still shows as waiting, and may run. The Pod is taken out of the API at once, so nobody waits for it for long.
+func orphaned(pod *corev1.Pod) bool {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget && c.Reason == "DeletionByPodGC" {
+			return true
+		}
+	}
+	return false
 }
 
 func containerStatuses(pod *corev1.Pod) []corev1.ContainerStatus {

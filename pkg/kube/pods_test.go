@@ -65,6 +65,9 @@ func TestPodStopped(t *testing.T) {
 	assert.False(t, podStopped(pod))
 	pod.Status.Phase = corev1.PodFailed
 	assert.True(t, podStopped(pod), "it never started")
+	pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "DeletionByPodGC"}}
+	assert.False(t, podStopped(pod), "its node object is gone, and nobody knows what its kubelet had started")
+	pod.Status.Conditions = nil
 	pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
 	assert.False(t, podStopped(pod), "a node that went away leaves such Pods behind")
 	pod.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}

@@ -466,8 +466,16 @@ func TestProof(t *testing.T) {
 		"Lease gone": {family{}, func(s *operation.Snapshot) {
 			s.Lease = operation.Known[operation.Lease]{State: operation.Absent, Fresh: true}
 		}, "AcquireLease"},
-		"Lease regained":      {family{}, func(s *operation.Snapshot) { s.Lease.Value.Epoch = "v1-again" }, "patch:proof-again"},
-		"deleted: given up":   {family{}, func(s *operation.Snapshot) { s.Resource.Deleting = true }, "patch:proof-ended"},
+		"Lease regained":    {family{}, func(s *operation.Snapshot) { s.Lease.Value.Epoch = "v1-again" }, "patch:proof-again"},
+		"deleted: given up": {family{}, func(s *operation.Snapshot) { s.Resource.Deleting = true }, "patch:proof-ended"},
+		"deleted: Lease gone, Pod writes": {family{}, func(s *operation.Snapshot) {
+			s.Resource.Deleting, s.ProofPods = true, busy
+			s.Lease = operation.Known[operation.Lease]{State: operation.Absent, Fresh: true}
+		}, "AcquireLease"},
+		"deleted: Lease gone, nothing writes": {family{}, func(s *operation.Snapshot) {
+			s.Resource.Deleting = true
+			s.Lease = operation.Known[operation.Lease]{State: operation.Absent, Fresh: true}
+		}, "patch:proof-ended"},
 		"deleted: Pod writes": {family{}, func(s *operation.Snapshot) { s.Resource.Deleting = true; s.ProofPods = busy }, "wait"},
 	}
 	for name, c := range cases {

@@ -112,10 +112,14 @@ func abandonProof(s *Snapshot, d Durable, p Proof) Step {
 			return step
 		}
 	}
+	step := quietApply(s, d, p)
 	if s.Now.Before(p.ObserveAfter) {
-		return proofPause(s, p, "waiting until no Pod of the Apply can write any more")
+		step = proofPause(s, p, "waiting until no Pod of the Apply can write any more")
 	}
-	if step := quietApply(s, d, p); step != nil {
+	if _, waits := step.(Wait); waits && relation(s.Lease, p.OperationID, s.Now) == leaseFree {
+		return acquire(s, p.Realm, p.OperationID, p.LeaseSeconds) // nobody gets in beside what may still write
+	}
+	if step != nil {
 		return step
 	}
 	nd := d
