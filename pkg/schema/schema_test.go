@@ -16,7 +16,6 @@ import (
 	"github.com/ptah-run/ptah/pkg/intent"
 	"github.com/ptah-run/ptah/pkg/operation"
 	"github.com/ptah-run/ptah/pkg/plan"
-	"github.com/ptah-run/ptah/pkg/podspec"
 	"github.com/ptah-run/ptah/pkg/schema"
 )
 
@@ -224,46 +223,6 @@ func TestFailedRefreshKeepsHistory(t *testing.T) {
 	require.NotNil(t, st.ActiveOperation)
 	assert.Equal(t, int32(2), st.ActiveOperation.Attempt)
 	assert.Equal(t, now.Add(30*time.Second), st.NextReconciliationTime.Time)
-}
-
-// A proof outlasts an edit. Its reading does too once its Job is there; before that no Job can be made from the old Pod any more, and without
-// giving the claim up the proof would keep the database's Lease for ever.
-func TestProofGoesOnAfterAnEditOfItsPod(t *testing.T) {
-	v := view(func(s *v1alpha1.PtahSchema) {
-		s.Status.PendingObservation = &v1alpha1.PendingObservation{
-			ApplyOperationID: "apply", ApplyJobName: "job", CoordinationDigest: schema.Realm(s), LeaseEpoch: "v1-lease", LeaseDurationSeconds: 960,
-			Plan:   v1alpha1.SchemaPlanRecord{SchemaPlanBindings: v1alpha1.SchemaPlanBindings{PlanBindings: v1alpha1.PlanBindings{TargetIdentityDigest: digestB}}},
-			Source: v1alpha1.SourceBinding{Digest: digestA, ResolvedReference: "oci://r/shop@" + digestA},
-			Target: v1alpha1.TargetBinding{Engine: s.Spec.Target.Engine, URLFrom: s.Spec.Target.URLFrom},
-		}
-	})
-	v.Admission = operation.Known[podspec.AdmissionInputs]{State: operation.Present, Fresh: true, Value: podspec.AdmissionInputs{ServiceAccount: &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: "app", Name: "default"}}}}
-	c := v.Prove(*v.Durable().Proof)
-	p := v.Prepare(c, now)
-	require.Empty(t, p.Refused)
-	d := v.Durable()
-	d.Claim = &p.Claim
-	status, _ := v.Record(d, operation.Turn{Kind: operation.TurnClaimed, Claim: c, Judged: operation.Judgement{Detail: p.Detail}})
-	v.Schema.Status = *status.(*v1alpha1.PtahSchemaStatus)
-	c = *v.Durable().Claim
-	current, moved := v.Current(c)
-	require.True(t, current, moved)
-	_, err := v.Job(c)
-	require.NoError(t, err)
-
-	v.Schema.Generation++
-	v.Schema.Spec.Policy.AllowDestructive = true
-	current, moved = v.Current(c)
-	require.True(t, current, moved)
-
-	v.Schema.Spec.Execution.NodeSelector = map[string]string{"disk": "fast"}
-	_, err = v.Job(c)
-	require.Error(t, err, "its Job can never be made")
-	current, _ = v.Current(c)
-	assert.False(t, current)
-	c.JobUID = "uid"
-	current, moved = v.Current(c)
-	assert.True(t, current, moved)
 }
 
 func planned(t *testing.T, sql, severity string) frame.Frame {
