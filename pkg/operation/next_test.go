@@ -510,6 +510,14 @@ func TestFamilyWithoutProof(t *testing.T) {
 	assert.Nil(t, f.recorded.durable.Proof)
 }
 
+// An instant that a family named and that has passed is waited for a moment all the same.
+func TestNoWaitEndsInThePast(t *testing.T) {
+	f := family{want: operation.Want{Until: now.Add(-time.Hour)}}
+	s := world(&f)
+	s.Resource.Finalizer = false
+	assert.Equal(t, "wait", brief(next(t, s)))
+}
+
 func TestRetryHoldsBack(t *testing.T) {
 	c := claim(intent.Observe)
 	c.Attempt, c.NotBefore = 2, now.Add(30*time.Second)

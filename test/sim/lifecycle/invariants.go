@@ -67,6 +67,11 @@ func (s *State) check() string {
 			return fmt.Sprintf("I4: %s may write and neither a claim nor a record knows it", slotNames[k])
 		}
 	}
+	return s.checkHolder()
+}
+
+// checkHolder is I9. A record that somebody stripped of its epoch is nobody's and waits out its duration.
+func (s *State) checkHolder() string {
 	if h := s.Lease.Holder; h != none && h != thief && s.Lease.Epoch != none && !s.Gone && !s.remembered(h) && !s.Slots[h].left() {
 		return fmt.Sprintf("I9: the Lease is held by %s and nobody remembers it", slotNames[h])
 	}
