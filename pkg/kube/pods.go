@@ -16,6 +16,10 @@ func jobFacts(job *batchv1.Job, mismatch string) operation.Job {
 	j := operation.Job{
 		UID: string(job.UID), Exact: mismatch == "", Mismatch: mismatch,
 		Cleanup: job.Spec.TTLSecondsAfterFinished != nil, Created: job.CreationTimestamp.Time,
+		Made: int(job.Status.Active + job.Status.Failed + job.Status.Succeeded),
+	}
+	if u := job.Status.UncountedTerminatedPods; u != nil {
+		j.Made += len(u.Succeeded) + len(u.Failed)
 	}
 	for _, c := range job.Status.Conditions {
 		if c.Status != corev1.ConditionTrue {

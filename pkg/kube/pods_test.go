@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 func waitingFor(container, reason, message string) *corev1.Pod {
@@ -83,6 +84,8 @@ func TestJobFacts(t *testing.T) {
 	assert.True(t, facts.Terminal)
 	assert.True(t, facts.DeadlineExceeded)
 	assert.False(t, facts.Exact)
+	job.Status.Failed, job.Status.UncountedTerminatedPods = 1, &batchv1.UncountedTerminatedPods{Failed: []types.UID{"other"}}
+	assert.Equal(t, 2, jobFacts(job, "").Made)
 }
 
 func TestStableWords(t *testing.T) {

@@ -615,3 +615,13 @@ func TestStolenLeaseIsNotPolled(t *testing.T) {
 	require.True(t, waiting)
 	assert.Equal(t, now.Add(30*time.Second), step.Until)
 }
+
+// A Job that counted two Pods and shows one proves nothing about the other, whatever the one says.
+func TestPodThatIsGoneBesideAnotherIsNotQuiet(t *testing.T) {
+	f := running2(claim(intent.Apply))
+	s := withPod(withJob(held(world(&f)), operation.Job{Terminal: true, Succeeded: true, Cleanup: true, Made: 2}), operation.Pod{Accepted: true, Stopped: true})
+	s.Result = operation.Result{State: operation.ResultFrame, ClaimID: "op"}
+	require.Equal(t, "patch:outcome", brief(next(t, s)))
+	assert.Equal(t, operation.EvidenceManyPods, f.recorded.turn.Evidence.Kind)
+	assert.False(t, f.recorded.turn.Evidence.Quiet)
+}

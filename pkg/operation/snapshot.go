@@ -152,6 +152,8 @@ type Job struct {
 	DeadlineExceeded bool
 	Cleanup bool // a TTL is set
 	Created time.Time
+	// Made is how many Pods the Job controller counted: more than are there to be seen where one is gone from the API.
+	Made int
 	// Trouble says why no Pod could be made, for a person; empty while there is none.
 	Trouble string
 }

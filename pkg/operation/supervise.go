@@ -62,9 +62,12 @@ func account(s *Snapshot, d Durable, c Claim) Step {
 	}
 	// A Pod that is gone from the API proves nothing about its container: a deletion without grace leaves it running for a while.
 	quiet := read || (s.Pods.State == Present && len(pods) > 0)
+	if made := s.Job.Value.Made; made > 1 {
+		quiet = len(pods) >= made // what one Pod says is no word about the other
+	}
 	ev := Evidence{Pods: pods, Job: s.Job.Value, Quiet: quiet, Result: s.Result}
 	switch {
-	case s.Pods.State == Present && len(pods) > 1:
+	case s.Job.Value.Made > 1 || (s.Pods.State == Present && len(pods) > 1):
 		ev.Kind, ev.Detail = EvidenceManyPods, "the Job made more than one Pod"
 	case s.Pods.State == Present && len(pods) == 1 && !pods[0].Accepted:
 		ev.Kind, ev.Detail = EvidenceManyPods, pods[0].Mismatch

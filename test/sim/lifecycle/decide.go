@@ -100,6 +100,11 @@ func jobState(s *State, k uint8) operation.State {
 func jobFacts(s *State, k uint8) operation.Job {
 	o := &s.Slots[k]
 	j := operation.Job{UID: uidNames[k], Exact: true, Cleanup: o.Cleanup, Created: ago(maxAge)}
+	for _, pod := range [...]uint8{o.Pod, o.Twin} {
+		if pod != podNone {
+			j.Made++
+		}
+	}
 	switch o.Job {
 	case jobNone:
 		return operation.Job{}
