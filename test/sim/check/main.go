@@ -91,6 +91,14 @@ func hunt(ctx context.Context, only string) bool {
 			all = append(all, m)
 		}
 	}
+	// Without a bug the same search must find nothing, or what it finds says nothing about the bug.
+	for faults := range 2 {
+		control := mutants.Mutant{Name: "no bug", File: "step.go", Old: "package operation", New: "package operation", Faults: faults + 1}
+		if by := caught(ctx, control); strings.HasPrefix(by, "I") {
+			fmt.Printf("  without any bug, %d hostile moves: %s\n", faults+1, by)
+			return false
+		}
+	}
 	var wg sync.WaitGroup
 	results := make([]string, len(all))
 	work := make(chan int)
