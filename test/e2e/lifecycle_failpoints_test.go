@@ -5,6 +5,7 @@ import (
 	"debug/buildinfo"
 	"fmt"
 	"net/http"
+	"slices"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,15 +97,23 @@ func (s *stage) within(t *testing.T, do func()) {
 func dieAt(l *lifecycle, point string) {
 	t := l.t
 	l.jobs = collectApplyJobs(t, l.stage)
-	l.eventually("two managers stand", func() bool { return len(managers(t)) == 2 })
-	armed := managers(t)
-	for i := range armed {
-		order(t, http.MethodPost, &armed[i], point)
-	}
+	var armed []corev1.Pod
+	l.eventually("two managers stand under the order, and one of them leads", func() bool {
+		standing := managers(t)
+		armed = arm(t, armed, standing, point)
+		return len(standing) == 2 && leads(t, standing)
+	})
 	approvals, died := 0, false
 	l.eventually("the manager died after "+point+" and the schema is in sync", func() bool {
 		if !died {
 			died = bury(t, armed, point)
+		}
+		if !died && approvals == 0 {
+			standing := managers(t)
+			armed = arm(t, armed, standing, point)
+			if !leads(t, standing) {
+				return false // what is approved now could be done by one that was never told
+			}
 		}
 		if l.undecided() {
 			res, err := it.Run(t.Context(), "", "kubectl-ptah", "approve", l.name, "-n", l.ns, "--yes")
@@ -120,6 +129,25 @@ func dieAt(l *lifecycle, point string) {
 		return
 	}
 	assert.Equal(t, 1, approvals, "approvals that it took")
+}
+
+// arm gives the order to every manager that has not got it yet. A Pod that another death replaces knows of nothing.
+func arm(t *testing.T, armed, standing []corev1.Pod, point string) []corev1.Pod {
+	t.Helper()
+	for i := range standing {
+		if !slices.ContainsFunc(armed, func(p corev1.Pod) bool { return p.UID == standing[i].UID }) {
+			order(t, http.MethodPost, &standing[i], point)
+			armed = append(armed, standing[i])
+		}
+	}
+	return armed
+}
+
+// leads reports that one of these managers holds the leadership.
+func leads(t *testing.T, standing []corev1.Pod) bool {
+	t.Helper()
+	holder := leadership(t).Spec.HolderIdentity
+	return holder != nil && slices.ContainsFunc(standing, func(p corev1.Pod) bool { return strings.HasPrefix(*holder, p.Name+"_") })
 }
 
 // undecided reports that the plan on offer waits for an approval and has none that could still count.
