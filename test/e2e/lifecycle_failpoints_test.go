@@ -5,9 +5,9 @@ import (
 	"debug/buildinfo"
 	"fmt"
 	"net/http"
-	"slices"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
