@@ -109,7 +109,15 @@ test-e2e: bin/gotestsum build cluster-up images test-images ## The product on th
 	@mkdir -p bin/reports
 	@command -v jq >/dev/null || { echo "installing jq, which the contract's own commands need"; apt-get update -q >/dev/null && apt-get install -yq --no-install-recommends jq >/dev/null; }
 	go test -vet=off -c -o bin/e2e.test ./test/e2e
-	$(GOTEST) --jsonfile bin/reports/e2e.json --raw-command -- go tool test2json -t -p github.com/ptah-run/ptah/test/e2e $(CLUSTER_TOOL) exec -- $(CURDIR)/bin/e2e.test -test.v=test2json -test.timeout 60m -test.parallel 4
+	$(GOTEST) --jsonfile bin/reports/e2e.json --raw-command -- go tool test2json -t -p github.com/ptah-run/ptah/test/e2e $(CLUSTER_TOOL) exec -- $(CURDIR)/bin/e2e.test -test.v=test2json -test.timeout 60m -test.parallel 4 -test.skip '^$(KILLS)$$'
+
+# It restarts the manager 14 times and takes a quarter of an hour; pkg/controller does the same against a bare API server in every run.
+KILLS := TestManagerKilledAtEveryWriteOfAnApply
+
+.PHONY: test-kills
+test-kills: build cluster-up images test-images ## Kill the manager on the real cluster right after each of its writes of an Apply (a quarter of an hour)
+	go test -vet=off -c -o bin/e2e.test ./test/e2e
+	$(CLUSTER_TOOL) exec -- $(CURDIR)/bin/e2e.test -test.v -test.timeout 60m -test.parallel 4 -test.run '^$(KILLS)$$'
 
 .PHONY: bench
 bench: build cluster-up images bench-next bench-plugin bench-lifecycle ## Benchmarks: cold start, memory, requests, Leases; the plugin against kubectl and jq
