@@ -76,7 +76,7 @@ func covers(s *Snapshot, c Claim) bool {
 	}
 	l := s.Lease.Value
 	lasts := l.RenewedAt.Add(time.Duration(c.LeaseSeconds) * time.Second)
-	return !lasts.Before(c.ExecutionNotAfter.Add(c.Grace)) || !l.RenewedAt.Before(s.Now)
+	return !lasts.Before(c.ExecutionNotAfter.Add(c.Grace))
 }
 
 // cover renews a Lease that does not outlast the run. Where the renewal of a moment ago did not do it, the clock that set the deadlines was ahead

@@ -49,7 +49,7 @@ func (f *family) Prepare(c operation.Claim, now time.Time) operation.Preparation
 		return *f.preparation
 	}
 	c.Snapshot = "snapshot"
-	c.DispatchNotAfter, c.ExecutionNotAfter = now.Add(time.Minute), now.Add(2*time.Minute)
+	c.DispatchNotAfter, c.ExecutionNotAfter = now.Add(15*time.Second), now.Add(30*time.Second)
 	return operation.Preparation{Claim: c}
 }
 
@@ -87,7 +87,7 @@ func leased(c operation.Claim) operation.Claim {
 func prepared(c operation.Claim) operation.Claim {
 	c = leased(c)
 	c.Snapshot = "snapshot"
-	c.DispatchNotAfter, c.ExecutionNotAfter = now.Add(time.Minute), now.Add(2*time.Minute)
+	c.DispatchNotAfter, c.ExecutionNotAfter = now.Add(15*time.Second), now.Add(30*time.Second)
 	return c
 }
 

@@ -625,3 +625,15 @@ func TestPodThatIsGoneBesideAnotherIsNotQuiet(t *testing.T) {
 	assert.Equal(t, operation.EvidenceManyPods, f.recorded.turn.Evidence.Kind)
 	assert.False(t, f.recorded.turn.Evidence.Quiet)
 }
+
+// A renewal of this very instant, or of a clock that was ahead, excuses no Lease that ends before the run could.
+func TestFreshLeaseThatIsTooShortIsNotDispatchedOn(t *testing.T) {
+	for _, ahead := range []time.Duration{0, time.Second} {
+		c := prepared(claim(intent.Apply))
+		c.ExecutionNotAfter = now.Add(10 * time.Minute) // set by a clock that has gone back since
+		f := with(c)
+		s := held(world(&f))
+		s.Lease.Value.RenewedAt = now.Add(ahead)
+		assert.Equal(t, "wait", brief(next(t, s)), "renewed %s ahead", ahead)
+	}
+}
