@@ -91,8 +91,12 @@ func (s *stage) approveIfAsked() {
 }
 
 // appliedStatements are the statements of the plan that was last proven.
-func (s *stage) appliedStatements() []string {
-	out, err := it.Must(s.t.Context(), "", "kubectl-ptah", "plan", s.name, "-n", s.ns, "--applied", "-o", "json")
+func (s *stage) appliedStatements() []string { return s.statements("--applied") }
+
+// statements are those of the stored plan that a flag of kubectl ptah plan selects.
+func (s *stage) statements(which string) []string {
+	s.t.Helper()
+	out, err := it.Must(s.t.Context(), "", "kubectl-ptah", "plan", s.name, "-n", s.ns, which, "-o", "json")
 	require.NoError(s.t, err)
 	document, err := plan.Decode([]byte(out))
 	require.NoError(s.t, err)

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
-	"github.com/ptah-run/ptah/pkg/plan"
 	"github.com/ptah-run/ptah/pkg/realm"
 	"github.com/ptah-run/ptah/pkg/schema"
 	"github.com/ptah-run/ptah/test/rig"
@@ -64,18 +63,7 @@ func (l *lifecycle) begin() {
 }
 
 // offered are the statements of the plan on offer.
-func (s *stage) offered() []string {
-	s.t.Helper()
-	out, err := it.Must(s.t.Context(), "", "kubectl-ptah", "plan", s.name, "-n", s.ns, "--current", "-o", "json")
-	require.NoError(s.t, err)
-	document, err := plan.Decode([]byte(out))
-	require.NoError(s.t, err)
-	var statements []string
-	for _, statement := range document.Statements {
-		statements = append(statements, statement.SQL)
-	}
-	return statements
-}
+func (s *stage) offered() []string { return s.statements("--current") }
 
 // hold takes a lock that the plan's first statement has to wait for; readers pass.
 func (l *lifecycle) hold() {
