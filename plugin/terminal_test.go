@@ -128,7 +128,7 @@ func openScreens(t *testing.T, server *realServer) []*screen {
 			s := look
 			s.name, s.width, s.socket, s.path = fmt.Sprintf("%s-%d", look.name, width), width, filepath.Join(directory, "socket"), directory
 			s.dir = filepath.Join(directory, s.name)
-			s.env = append(s.env, "-e", "TERM=xterm-256color", "-e", "LANG=C.UTF-8", "-e", "KUBECONFIG="+kubeconfig)
+			s.env = append(s.env, "-e", "CI="+map[int]string{80: "", 200: "true"}[width], "-e", "COLORFGBG=", "-e", "TERM=xterm-256color", "-e", "LANG=C.UTF-8", "-e", "KUBECONFIG="+kubeconfig)
 			require.NoError(t, os.Mkdir(s.dir, 0o755)) //nolint:gosec // of this test
 			s.tmux(t, "-f", "/dev/null", "-u", "new-session", "-d", "-s", s.name, "-x", fmt.Sprint(width), "-y", fmt.Sprint(screenHeight), "sleep 600")
 			s.tmux(t, "set-option", "-w", "-t", s.name, "window-style", s.style)

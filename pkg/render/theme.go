@@ -2,8 +2,10 @@ package render
 
 import (
 	"io"
+	"os"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
@@ -165,5 +167,8 @@ func (p *painter) harmless(text string) string {
 
 var colours = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// DarkBackground asks the terminal. Call it only where stdin and stdout are terminals: the answer comes in on the terminal's input.
-func DarkBackground() bool { return lipgloss.HasDarkBackground() }
+// DarkBackground asks the terminal, once. Call it only where stdin and stdout are terminals: the answer comes in on the terminal's input. It asks
+// whatever the environment says; the library by itself takes a variable CI for the absence of a terminal.
+var DarkBackground = sync.OnceValue(func() bool {
+	return termenv.NewOutput(os.Stdout, termenv.WithTTY(true)).HasDarkBackground()
+})
