@@ -13,11 +13,12 @@ import (
 
 // Diff is everything that differs. Every list is sorted by key.
 type Diff struct {
-	Schemas    []SchemaChange
-	Enums      []EnumChange
-	Sequences  []SequenceChange
-	Tables     []TableChange
-	Unmodelled []ObjectChange
+	Schemas     []SchemaChange
+	Enums       []EnumChange
+	Sequences   []SequenceChange
+	Tables      []TableChange
+	Definitions []DefinitionChange
+	Unmodelled  []ObjectChange
 }
 
 // SchemaChange is one schema. Old is nil where it is added, New where it is removed; so it is with every change below.
@@ -28,6 +29,9 @@ type EnumChange struct{ Old, New *model.Enum }
 
 // SequenceChange is one sequence.
 type SequenceChange struct{ Old, New *model.Sequence }
+
+// DefinitionChange is one definition. DependsOn alone is no difference.
+type DefinitionChange struct{ Old, New *model.Definition }
 
 // ObjectChange is something unmodelled that only one side has.
 type ObjectChange struct{ Old, New *model.Object }
@@ -76,7 +80,7 @@ func (c IndexChange) OnlyComment() bool {
 
 // Empty reports that nothing differs.
 func (d *Diff) Empty() bool {
-	return len(d.Schemas) == 0 && len(d.Enums) == 0 && len(d.Sequences) == 0 && len(d.Tables) == 0 && len(d.Unmodelled) == 0
+	return len(d.Schemas) == 0 && len(d.Enums) == 0 && len(d.Sequences) == 0 && len(d.Tables) == 0 && len(d.Definitions) == 0 && len(d.Unmodelled) == 0
 }
 
 // Compare says how from becomes to. Both must be normalised.
@@ -94,6 +98,11 @@ func Compare(from, to *model.Database) *Diff {
 	pairs(from.Tables, to.Tables, func(a, b *model.Table) int { return a.Compare(b.Name) }, func(o, n *model.Table) {
 		if t := compareTables(o, n); t != nil {
 			d.Tables = append(d.Tables, *t)
+		}
+	})
+	pairs(from.Definitions, to.Definitions, (*model.Definition).CompareKey, func(o, n *model.Definition) {
+		if c := (DefinitionChange{o, n}); c.differs() {
+			d.Definitions = append(d.Definitions, c)
 		}
 	})
 	pairs(from.Unmodelled, to.Unmodelled, func(a, b *model.Object) int { return a.Compare(*b) }, func(o, n *model.Object) {

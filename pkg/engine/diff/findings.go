@@ -33,6 +33,9 @@ func (d *Diff) Findings() []Finding {
 	for i := range d.Tables {
 		t.table(&d.Tables[i])
 	}
+	for _, c := range d.Definitions {
+		t.definition(c)
+	}
 	for _, c := range d.Unmodelled {
 		if c.Old == nil {
 			t.add(stemOf(c.New)+"_added", c.Severity())

@@ -11,16 +11,17 @@ import (
 )
 
 // fingerprintScheme versions the facts behind Fingerprint. It changes whenever the same database would yield other facts.
-const fingerprintScheme = "ptah.schema.facts.v1"
+const fingerprintScheme = "ptah.schema.facts.v2"
 
 // Fact is one statement about one object: which aspect has which value. Two databases are equal when their facts are.
 type Fact struct {
-	Kind   string
-	Schema string
-	Table  string
-	Name   string
-	Aspect string
-	Value  string
+	Kind      string
+	Schema    string
+	Table     string
+	Name      string
+	Arguments string // of a routine
+	Aspect    string
+	Value     string
 }
 
 // Fingerprint names a state, "sha256:" + 64 hex digits: a hash over the scheme and the sorted, length-prefixed facts. The order of a
@@ -43,7 +44,9 @@ func Fingerprint(d *Database) string {
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
-func (f Fact) encode() string { return list(f.Kind, f.Schema, f.Table, f.Name, f.Aspect, f.Value) }
+func (f Fact) encode() string {
+	return list(f.Kind, f.Schema, f.Table, f.Name, f.Arguments, f.Aspect, f.Value)
+}
 
 // list writes values so that no two lists share bytes: each after its length, eight bytes.
 func list(values ...string) string {
@@ -83,6 +86,9 @@ func Facts(d *Database) []Fact {
 	}
 	for i := range d.Tables {
 		c.table(&d.Tables[i])
+	}
+	for i := range d.Definitions {
+		c.definition(&d.Definitions[i])
 	}
 	for _, o := range d.Unmodelled {
 		c.object("unmodelled "+o.Kind, o.Schema, o.Table, o.Name)

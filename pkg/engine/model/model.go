@@ -32,13 +32,14 @@ func (n Name) Compare(o Name) int {
 
 // Database is one database, or one declared schema.
 type Database struct {
-	FormatVersion int        `json:"format_version"`
-	Dialect       string     `json:"dialect"`
-	Schemas       []Schema   `json:"schemas,omitempty"`
-	Enums         []Enum     `json:"enums,omitempty"`
-	Sequences     []Sequence `json:"sequences,omitempty"`
-	Tables        []Table    `json:"tables,omitempty"`
-	Unmodelled    []Object   `json:"unmodelled,omitempty"`
+	FormatVersion int          `json:"format_version"`
+	Dialect       string       `json:"dialect"`
+	Schemas       []Schema     `json:"schemas,omitempty"`
+	Enums         []Enum       `json:"enums,omitempty"`
+	Sequences     []Sequence   `json:"sequences,omitempty"`
+	Tables        []Table      `json:"tables,omitempty"`
+	Definitions   []Definition `json:"definitions,omitempty"`
+	Unmodelled    []Object     `json:"unmodelled,omitempty"`
 }
 
 // Schema is a namespace.
@@ -183,7 +184,7 @@ type IndexKey struct {
 	Order      string `json:"order,omitempty"`     // DESC, NULLS FIRST, DESC NULLS LAST; empty for the default
 }
 
-// Object is something that exists and is not modelled.
+// Object identifies something by its kind and names: a definition, or what exists and is not modelled.
 type Object struct {
 	Kind   string `json:"kind"` // "view", "trigger", …
 	Schema string `json:"schema,omitempty"`
@@ -206,6 +207,10 @@ func (d *Database) Normalise() {
 	slices.SortFunc(d.Sequences, func(a, b Sequence) int { return a.Compare(b.Name) })
 	slices.SortFunc(d.Tables, func(a, b Table) int { return a.Compare(b.Name) })
 	slices.SortFunc(d.Unmodelled, Object.Compare)
+	for i := range d.Definitions {
+		d.Definitions[i].normalise()
+	}
+	slices.SortFunc(d.Definitions, func(a, b Definition) int { return a.CompareKey(&b) })
 	for i := range d.Tables {
 		t := &d.Tables[i]
 		slices.Sort(t.Options)

@@ -79,6 +79,9 @@ func (s Scope) Split(d *model.Database) (managed, excluded *model.Database) {
 		return s.excludes(model.KindSequence, x.Schema, x.Name.Name) || x.Owner != nil && s.excludesTable(x.Owner.Table)
 	})
 	managed.Tables, excluded.Tables = partition(d.Tables, func(x *model.Table) bool { return s.excludesTable(x.Name) })
+	managed.Definitions, excluded.Definitions = partition(d.Definitions, func(x *model.Definition) bool {
+		return s.excludes(x.Kind, x.Schema, x.Object.Name) || x.Table != "" && s.excludesTable(model.Name{Schema: x.Schema, Name: x.Table})
+	})
 	managed.Unmodelled, excluded.Unmodelled = partition(d.Unmodelled, func(x *model.Object) bool {
 		return s.excludes(x.Kind, x.Schema, x.Name) || x.Table != "" && s.excludesTable(model.Name{Schema: x.Schema, Name: x.Table})
 	})
@@ -107,6 +110,11 @@ func Inhabited(d *model.Database) []string {
 	}
 	for i := range d.Tables {
 		names = append(names, d.Tables[i].Schema)
+	}
+	for i := range d.Definitions {
+		if d.Definitions[i].Schema != "" {
+			names = append(names, d.Definitions[i].Schema)
+		}
 	}
 	for _, o := range d.Unmodelled {
 		if o.Schema != "" {
