@@ -341,7 +341,7 @@ type proxy struct {
 	port int
 	// route picks the upstream address of the n-th connection, counted from 0.
 	route func(n int) string
-	// cut is asked about every chunk that the client sends; true closes the connection after it has been forwarded.
+	// cut is asked about every chunk that the client sends; with true the chunk is forwarded and no answer to it gets back.
 	cut func(chunk []byte) bool
 }
 
@@ -378,7 +378,11 @@ func (p *proxy) serve(client net.Conn, upstream string) {
 		if err != nil {
 			return
 		}
-		if _, err := server.Write(buf[:n]); err != nil || p.cut != nil && p.cut(buf[:n]) {
+		cut := p.cut != nil && p.cut(buf[:n])
+		if cut {
+			_ = client.Close()
+		}
+		if _, err := server.Write(buf[:n]); err != nil || cut {
 			return
 		}
 	}
