@@ -196,7 +196,7 @@ func (w *writer) demanded(known bool) {
 		w.set(v1alpha1.ConditionReady, isFalse, v1alpha1.ReasonApplyPending, "plan "+st.Plan.Name+" is about to be applied")
 	case approval.NeedsApproval:
 		if st.Plan.Approval != nil {
-			st.Phase = v1alpha1.SchemaPhaseReadyToApply
+			w.approved()
 			return
 		}
 		fresh := !known || !is(w.was, v1alpha1.ConditionApprovalRequired, isTrue)

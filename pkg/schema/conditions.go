@@ -22,7 +22,7 @@ const maxConditionMessage = 1024
 func (w *writer) set(t v1alpha1.ConditionType, status metav1.ConditionStatus, reason v1alpha1.ConditionReason, message string) {
 	meta.SetStatusCondition(&w.status.Conditions, metav1.Condition{
 		Type: string(t), Status: status, Reason: string(reason), Message: clip(message, maxConditionMessage),
-		ObservedGeneration: w.view.Schema.Generation, LastTransitionTime: *stamp(w.view.Now),
+		ObservedGeneration: w.about, LastTransitionTime: *stamp(w.view.Now),
 	})
 }
 

@@ -41,8 +41,8 @@ func (v *View) troubleSettled(t operation.Turn) bool {
 // suspended acknowledges the author's wish. A proof that is owed keeps its phase and its Lease.
 func (w *writer) suspended(d operation.Durable) {
 	st := w.status
+	w.accept()
 	w.set(v1alpha1.ConditionSuspended, isTrue, v1alpha1.ReasonRequested, "spec.suspend is true")
-	st.ObservedGeneration = w.view.Schema.Generation
 	if d.Proof != nil {
 		w.readyText("spec.suspend is true; the reading after the Apply waits, and keeps the database's Lease")
 		return
@@ -74,6 +74,7 @@ func (w *writer) unsupported(message string) {
 		w.note(v1alpha1.EventUnsupportedEngine, true, message)
 	}
 	w.accept()
+	st.LastAttemptTime = stamp(w.view.Now)
 	st.Phase = v1alpha1.SchemaPhaseBlocked
 	w.set(v1alpha1.ConditionEngineSupported, isFalse, v1alpha1.ReasonUnsupportedEngine, message)
 	w.set(v1alpha1.ConditionReady, isFalse, v1alpha1.ReasonUnsupportedEngine, message)
@@ -95,6 +96,7 @@ func (w *writer) contested(c operation.Census) {
 		w.note(v1alpha1.EventRealmConflict, true, message)
 	}
 	w.accept()
+	st.LastAttemptTime = stamp(w.view.Now)
 	st.Phase = v1alpha1.SchemaPhaseBlocked
 	w.set(v1alpha1.ConditionReady, isFalse, v1alpha1.ReasonRealmConflict, message)
 	w.set(v1alpha1.ConditionEngineSupported, isTrue, v1alpha1.ReasonSupportedEngine, "")

@@ -20,11 +20,12 @@ type writer struct {
 	was    *v1alpha1.PtahSchemaStatus
 	turn   operation.Turn
 	notes  []operation.Note
+	about  int64 // the generation that the turn speaks about
 }
 
 // Record writes the lifecycle's facts and everything that the turn stands for into one new status.
 func (v *View) Record(d operation.Durable, t operation.Turn) (operation.Status, []operation.Note) {
-	w := &writer{view: v, was: &v.Schema.Status, status: v.Schema.Status.DeepCopy(), turn: t}
+	w := &writer{view: v, was: &v.Schema.Status, status: v.Schema.Status.DeepCopy(), turn: t, about: v.about()}
 	switch t.Kind {
 	case operation.TurnBound:
 		w.bound(d)
@@ -55,7 +56,6 @@ func (v *View) Record(d operation.Durable, t operation.Turn) (operation.Status, 
 		w.evidence(t)
 	}
 	w.durable(d)
-	w.generation()
 	return w.status, w.notes
 }
 
@@ -91,14 +91,16 @@ func (w *writer) durable(d operation.Durable) {
 	}
 }
 
-// generation stamps every condition once the status describes the present generation.
-func (w *writer) generation() {
-	if w.status.ObservedGeneration != w.view.Schema.Generation {
-		return
+// about is the generation that a turn speaks about: that of the Apply which a proof is owed for, or the one that was accepted last. What an
+// operation found says nothing about a spec that was edited while it ran.
+func (v *View) about() int64 {
+	switch st := &v.Schema.Status; {
+	case st.PendingObservation != nil && st.PendingObservation.ApplyGeneration != 0:
+		return st.PendingObservation.ApplyGeneration
+	case st.ObservedGeneration != 0:
+		return st.ObservedGeneration
 	}
-	for i := range w.status.Conditions {
-		w.status.Conditions[i].ObservedGeneration = w.view.Schema.Generation
-	}
+	return v.Schema.Generation
 }
 
 func (w *writer) note(reason v1alpha1.EventReason, warning bool, message string) {
@@ -254,9 +256,7 @@ func (w *writer) evidence(t operation.Turn) {
 	switch detail := t.Judged.Detail.(type) {
 	case v1alpha1.ApprovalRecord:
 		w.status.Plan.Approval = detail.DeepCopy()
-		w.status.Phase = v1alpha1.SchemaPhaseReadyToApply
-		w.set(v1alpha1.ConditionApprovalRequired, isFalse, v1alpha1.ReasonSatisfied, "approved by "+detail.Approver.Username)
-		w.set(v1alpha1.ConditionReady, isFalse, v1alpha1.ReasonApplyPending, "the approved plan is about to be applied")
+		w.approved()
 	case evidenceVerdict:
 		w.verdict(detail, t.Detail)
 	}
@@ -289,6 +289,13 @@ func (w *writer) verdict(kind evidenceVerdict, why string) {
 		w.status.Plan.Approval = nil
 		w.offered(why)
 	}
+}
+
+// approved is a plan whose approval is recorded.
+func (w *writer) approved() {
+	w.status.Phase = v1alpha1.SchemaPhaseReadyToApply
+	w.set(v1alpha1.ConditionApprovalRequired, isFalse, v1alpha1.ReasonSatisfied, "approved by "+w.status.Plan.Approval.Approver.Username)
+	w.set(v1alpha1.ConditionReady, isFalse, v1alpha1.ReasonApplyPending, "the approved plan is about to be applied")
 }
 
 // offered is a plan that waits for a person.
@@ -349,9 +356,17 @@ func uid(s string) types.UID { return types.UID(s) }
 // stage is the metric label of an operation.
 func stage(c operation.Claim) string { return lowerFirst(string(c.Type)) }
 
+// accept makes the present generation the one that the status describes. Conditions that were found under another one keep it until
+// somebody looks again.
 func (w *writer) accept() {
-	w.status.ObservedGeneration = w.view.Schema.Generation
-	w.status.LastAttemptTime = stamp(w.view.Now)
+	w.about = w.view.Schema.Generation
+	w.status.ObservedGeneration = w.about
+	for i := range w.status.Conditions {
+		// That nothing is applied is as true of the present generation as it was before.
+		if c := &w.status.Conditions[i]; c.Type == string(v1alpha1.ConditionApplying) && c.Status == isFalse {
+			c.ObservedGeneration = w.about
+		}
+	}
 }
 
 // demand is what the policy asks of the recorded plan.

@@ -184,6 +184,40 @@ func (w *world) check() {
 	}
 }
 
+// evidenceOf names the operations that a condition can be found by.
+var evidenceOf = map[v1alpha1.ConditionType]string{
+	v1alpha1.ConditionArtifactResolved: "Resolve", v1alpha1.ConditionArtifactVerified: "Verify", v1alpha1.ConditionDatabaseReachable: "Observe Plan",
+	v1alpha1.ConditionDriftDetected: "Plan", v1alpha1.ConditionInSync: "Plan",
+}
+
+// witness is what a status may say of a generation: nothing of one that it does not describe, and what an operation finds only of the one that
+// the operation ran under.
+func (w *world) witness(next *v1alpha1.PtahSchemaStatus) {
+	st := &w.schema.Status
+	for _, c := range next.Conditions {
+		if next.ObservedGeneration != 0 && c.ObservedGeneration > next.ObservedGeneration || c.ObservedGeneration == 0 {
+			w.violated("%s speaks of generation %d, the status of %d", c.Type, c.ObservedGeneration, next.ObservedGeneration)
+		}
+		by, found := evidenceOf[v1alpha1.ConditionType(c.Type)], c.Status == metav1.ConditionTrue
+		if was := meta.FindStatusCondition(st.Conditions, c.Type); was != nil && was.ObservedGeneration == c.ObservedGeneration && was.Status == c.Status || !found || by == "" {
+			continue
+		}
+		op := st.ActiveOperation
+		if op == nil || !strings.Contains(by, string(op.Type)) || next.ActiveOperation != nil && next.ActiveOperation.ID == op.ID {
+			w.violated("%s became True of generation %d by no operation", c.Type, c.ObservedGeneration)
+		}
+		if ran := w.ranUnder[op.ID]; ran != c.ObservedGeneration {
+			w.violated("%s is True of generation %d, found by an operation of generation %d", c.Type, c.ObservedGeneration, ran)
+		}
+	}
+	if op := next.ActiveOperation; op != nil && w.ranUnder[op.ID] == 0 {
+		w.ranUnder[op.ID] = next.ObservedGeneration
+		if p := next.PendingObservation; p != nil {
+			w.ranUnder[op.ID] = p.ApplyGeneration
+		}
+	}
+}
+
 // ours reports whether the Lease is an acquisition of this schema's.
 func (w *world) ours() bool {
 	return w.lease != nil && w.lease.Holder != "thief" && w.lease.Epoch != ""

@@ -54,6 +54,7 @@ type world struct {
 	robbed   map[string]bool // operations whose Lease somebody took or deleted
 	broken   map[string]bool // of them, those that were robbed while their Job existed
 	credited *v1alpha1.AppliedRecord
+	ranUnder map[string]int64 // the generation that each operation was claimed for, or that its proof is about
 	history  []*v1alpha1.PtahSchema
 	trace    []string
 	settings podspec.AdmissionSettings
@@ -93,7 +94,7 @@ func newWorld() *world {
 		now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), jobs: map[string]*batchv1.Job{}, pods: map[string]*simPod{},
 		plans: map[string]*v1alpha1.PtahSchemaPlan{}, policyUID: "policy-1", registry: sha("artifact-1"), database: stateOld,
 		desired: map[string]string{sha("artifact-1"): stateNew, sha("artifact-2"): "newer"}, identify: sha("database-1"),
-		robbed: map[string]bool{}, broken: map[string]bool{}, creates: map[string]int{}, applied: map[string]int{}, spent: map[types.UID]map[string]bool{},
+		ranUnder: map[string]int64{}, robbed: map[string]bool{}, broken: map[string]bool{}, creates: map[string]int{}, applied: map[string]int{}, spent: map[types.UID]map[string]bool{},
 		settings: podspec.AdmissionSettings{DefaultTolerations: true, NotReadySeconds: 300, UnreachableSeconds: 300},
 	}
 	w.identity = identity(1)
@@ -308,6 +309,7 @@ func (w *world) perform(b *brain, s *v1alpha1.PtahSchema, step operation.Step) b
 		if s.ResourceVersion != w.schema.ResourceVersion {
 			return false
 		}
+		w.witness(x.Status.(*v1alpha1.PtahSchemaStatus))
 		w.schema.Status = *x.Status.(*v1alpha1.PtahSchemaStatus).DeepCopy()
 		w.bump()
 		w.notes = append(w.notes, x.Notes...)
