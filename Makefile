@@ -77,6 +77,15 @@ test-unit: bin/gotestsum cluster-build ## Unit tests, and tests against a real A
 sim: ## Walk every interleaving of the operation lifecycle within a bound, and catch every deliberate bug in it
 	go run ./test/sim/check -states 3000000 -mutants $(SIM_FLAGS)
 
+.PHONY: test-engine
+test-engine: bin/gotestsum ## The engine on PostgreSQL 14 to 18 and MariaDB, with 2,000 generated pairs of schemas on one of each (long)
+	@mkdir -p bin/reports
+	go build -o bin/ptah-postgres ./hack/postgres
+	for major in 14 15 16 17 18; do \
+		pairs=20; [ $$major != 18 ] || pairs=2000; \
+		PTAH_TEST_PG_BIN="$$(bin/ptah-postgres $$major)" PTAH_TEST_PAIRS=$$pairs $(GOTEST) --jsonfile bin/reports/engine-$$major.json -- -vet=off -count=1 -timeout 120m ./pkg/engine/...; \
+	done
+
 .PHONY: test-cluster
 test-cluster: bin/gotestsum cluster-build ## Tests of the local cluster itself
 	@mkdir -p bin/reports
@@ -121,7 +130,7 @@ test-lifecycle: build cluster-up images test-images ## An Apply under attack on 
 	$(CLUSTER_TOOL) exec -- $(CURDIR)/bin/e2e.test -test.v -test.timeout 60m -test.parallel 4 -test.run '$(LIFECYCLE)'
 
 .PHONY: bench
-bench: build cluster-up images bench-next bench-plugin bench-lifecycle ## Benchmarks: cold start, memory, requests, Leases; the plugin against kubectl and jq
+bench: build cluster-up images bench-next bench-plugin bench-engine bench-lifecycle ## Benchmarks: cold start, memory, requests, Leases; the plugin against kubectl and jq
 	go build -o bin/bench ./test/bench/coldstart
 	$(CLUSTER_TOOL) exec -- $(CURDIR)/bin/bench
 
@@ -134,6 +143,12 @@ bench-plugin: build cluster-build ## The plugin against the contract's own kubec
 	go build -o bin/measure ./test/bench/measure
 	go build -o bin/bench-plugin ./test/bench/plugin
 	KUBEBUILDER_ASSETS="$$($(CLUSTER_TOOL) assets)" bin/bench-plugin
+
+.PHONY: bench-engine
+bench-engine: ## The engine beside a well-known library on a database of 2,000 tables: time and memory (3 minutes)
+	go build -o bin/measure ./test/bench/measure
+	go build -C test/bench/engine -o $(CURDIR)/bin/bench-engine .
+	bin/bench-engine
 
 .PHONY: bench-lifecycle
 bench-lifecycle: build cluster-build ## 500 schemas on a real API server: cold start against bare Jobs, memory, requests, how late Leases are renewed (20 minutes)

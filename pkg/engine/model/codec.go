@@ -20,7 +20,7 @@ func Encode(d *Database) ([]byte, error) {
 	if err := d.Validate(); err != nil {
 		return nil, fmt.Errorf("encoding schema model: %w", err)
 	}
-	out, err := encode(d)
+	out, err := encode(d, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -30,9 +30,10 @@ func Encode(d *Database) ([]byte, error) {
 	return out, nil
 }
 
-func encode(d *Database) ([]byte, error) {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
+// encode writes into a buffer of the expected size.
+func encode(d *Database, size int) ([]byte, error) {
+	buf := bytes.NewBuffer(make([]byte, 0, size))
+	enc := json.NewEncoder(buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(d); err != nil {
 		return nil, fmt.Errorf("encoding schema model: %w", err)
@@ -58,7 +59,7 @@ func Decode(data []byte) (*Database, error) {
 	if err := d.Validate(); err != nil {
 		return nil, fmt.Errorf("decoding schema model: %w", err)
 	}
-	canonical, err := encode(&d)
+	canonical, err := encode(&d, len(data))
 	if err != nil {
 		return nil, err
 	}

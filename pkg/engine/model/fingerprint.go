@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,28 +23,20 @@ type Fact struct {
 	Value     string
 }
 
-// Fingerprint names a state, "sha256:" + 64 hex digits: a hash over the scheme and the sorted, length-prefixed facts. The order of a
-// table's columns is no fact, because no ALTER can change it.
+// Fingerprint names a state, "sha256:" + 64 hex digits: a hash over the scheme and the length-prefixed facts of a normalised model, in the model's
+// own order. The order of a table's columns is no fact, because no ALTER can change it.
 func Fingerprint(d *Database) string {
-	facts := Facts(d)
-	encoded := make([]string, len(facts))
-	for i := range facts {
-		encoded[i] = facts[i].encode()
-	}
-	slices.Sort(encoded)
 	h := sha256.New()
-	_, _ = io.WriteString(h, list(fingerprintScheme, d.Dialect)) // a hash never fails to write
+	_, _ = h.Write(appendList(nil, fingerprintScheme, d.Dialect)) // a hash never fails to write
 	var n [8]byte
-	for _, e := range encoded {
-		binary.BigEndian.PutUint64(n[:], uint64(len(e)))
+	var buffer []byte
+	walk(d, func(f *Fact) {
+		buffer = appendList(buffer[:0], f.Kind, f.Schema, f.Table, f.Name, f.Arguments, f.Aspect, f.Value)
+		binary.BigEndian.PutUint64(n[:], uint64(len(buffer)))
 		_, _ = h.Write(n[:])
-		_, _ = io.WriteString(h, e)
-	}
+		_, _ = h.Write(buffer)
+	})
 	return "sha256:" + hex.EncodeToString(h.Sum(nil))
-}
-
-func (f Fact) encode() string {
-	return list(f.Kind, f.Schema, f.Table, f.Name, f.Arguments, f.Aspect, f.Value)
 }
 
 // list writes values so that no two lists share bytes: each after its length, eight bytes.
@@ -53,24 +44,27 @@ func list(values ...string) string {
 	if len(values) == 0 {
 		return ""
 	}
-	var b strings.Builder
-	size := 0
-	for _, v := range values {
-		size += 8 + len(v)
-	}
-	b.Grow(size)
-	var n [8]byte
-	for _, v := range values {
-		binary.BigEndian.PutUint64(n[:], uint64(len(v)))
-		_, _ = b.Write(n[:]) // a builder never fails to write
-		b.WriteString(v)
-	}
-	return b.String()
+	return string(appendList(nil, values...))
 }
 
-// Facts are everything that a model says, unordered.
+func appendList(buffer []byte, values ...string) []byte {
+	for _, v := range values {
+		buffer = binary.BigEndian.AppendUint64(buffer, uint64(len(v)))
+		buffer = append(buffer, v...)
+	}
+	return buffer
+}
+
+// Facts are everything that a model says, in the order of the fingerprint.
 func Facts(d *Database) []Fact {
-	var c collector
+	var facts []Fact
+	walk(d, func(f *Fact) { facts = append(facts, *f) })
+	return facts
+}
+
+// walk visits the facts of a normalised model; a fact is valid only during its visit.
+func walk(d *Database, visit func(*Fact)) {
+	c := &collector{visit: visit}
 	for i := range d.Schemas {
 		c.object("schema", d.Schemas[i].Name, "", d.Schemas[i].Name)
 		c.add("comment", d.Schemas[i].Comment)
@@ -93,19 +87,18 @@ func Facts(d *Database) []Fact {
 	for _, o := range d.Unmodelled {
 		c.object("unmodelled "+o.Kind, o.Schema, o.Table, o.Name)
 	}
-	return c.facts
 }
 
-// collector gathers the facts of one object after another.
+// collector states the facts of one object after another.
 type collector struct {
-	facts   []Fact
+	visit   func(*Fact)
 	current Fact
 }
 
 // object starts an object; that it exists is a fact of its own.
 func (c *collector) object(kind, schema, table, name string) {
 	c.current = Fact{Kind: kind, Schema: schema, Table: table, Name: name}
-	c.facts = append(c.facts, c.current)
+	c.visit(&c.current)
 }
 
 // add states an aspect; the empty value is its absence.
@@ -113,9 +106,9 @@ func (c *collector) add(aspect, value string) {
 	if value == "" {
 		return
 	}
-	f := c.current
-	f.Aspect, f.Value = aspect, value
-	c.facts = append(c.facts, f)
+	c.current.Aspect, c.current.Value = aspect, value
+	c.visit(&c.current)
+	c.current.Aspect, c.current.Value = "", ""
 }
 
 func (c *collector) flag(aspect string, value bool) {
@@ -144,8 +137,13 @@ func (c *collector) table(t *Table) {
 	c.object("table", t.Schema, "", t.Name.Name)
 	c.add("comment", t.Comment)
 	c.add("options", list(t.Options...))
+	columns := make([]*Column, len(t.Columns))
 	for i := range t.Columns {
-		c.column(t, &t.Columns[i])
+		columns[i] = &t.Columns[i]
+	}
+	slices.SortFunc(columns, func(a, b *Column) int { return strings.Compare(a.Name, b.Name) })
+	for _, column := range columns {
+		c.column(t, column)
 	}
 	for i := range t.Constraints {
 		c.constraint(t, &t.Constraints[i])
