@@ -1,0 +1,163 @@
+package declare_test
+
+import (
+	"flag"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ptah-run/ptah/pkg/declare"
+)
+
+var update = flag.Bool("update", false, "write the expected SQL instead of comparing")
+
+func example(t testing.TB, name string) declare.File {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	require.NoError(t, err)
+	return declare.File{Name: name, Data: data}
+}
+
+func read(t *testing.T, files ...declare.File) *declare.Tree {
+	t.Helper()
+	tree, err := declare.Read(files, declare.Options{Dialect: declare.Postgres})
+	require.NoError(t, err)
+	return tree
+}
+
+func script(t *testing.T, tree *declare.Tree) string {
+	t.Helper()
+	statements, err := tree.Render()
+	require.NoError(t, err)
+	var b strings.Builder
+	for _, s := range statements {
+		b.WriteString(s.SQL + ";\n")
+	}
+	return b.String()
+}
+
+// TestRender compares the whole example with its SQL.
+func TestRender(t *testing.T) {
+	for _, name := range []string{"shop.yaml", "shop.hcl"} {
+		t.Run(name, func(t *testing.T) {
+			got := script(t, read(t, example(t, name)))
+			if *update {
+				require.NoError(t, os.WriteFile("testdata/"+name+".sql", []byte(got), 0o600))
+			}
+			want, err := os.ReadFile("testdata/" + name + ".sql")
+			require.NoError(t, err)
+			assert.Equal(t, string(want), got)
+		})
+	}
+}
+
+// faults are documents that are refused, with the error that they must give.
+var faults = map[string]struct{ name, text, want string }{
+	"unknown section":      {"a.yaml", "tabels: {}", `a.yaml:1:1: unknown key "tabels"; allowed here: composites, constraints, domains`},
+	"unknown key":          {"a.yaml", "tables:\n  t:\n    columns:\n      id: {typ: int}", `a.yaml:4:12: column "id": unknown key "typ"; allowed here: auto_inc, auto_increment`},
+	"duplicate key":        {"a.yaml", "tables:\n  t: {columns: {id: {type: int}}}\n  t: {columns: {id: {type: int}}}", `a.yaml:3:3: tables: key "t" stands twice, first at a.yaml:2:3`},
+	"second document":      {"a.yaml", "tables: {}\n---\ntables: {}", `a second document; one file holds one`},
+	"wrong type":           {"a.yaml", "tables:\n  t:\n    comment: [1]\n    columns: {id: {type: int}}", `a.yaml:3:14: table comment: want text; put it in quotes`},
+	"number as name":       {"a.yaml", "tables:\n  t:\n    columns: [{name: 1, type: int}]", `a.yaml:3:22: column name: want text; put it in quotes`},
+	"list for a mapping":   {"a.yaml", "tables:\n  t: []", `a.yaml:2:6: table "t": want a mapping, got a list`},
+	"unknown tag":          {"a.yaml", "tables:\n  t: !secret {columns: {}}", `a.yaml:2:6: table "t": want a mapping, got a mapping`},
+	"not YAML":             {"a.yaml", "tables:\n\t- x", `a.yaml:2:1: not YAML: found character that cannot start any token`},
+	"merge key":            {"a.yaml", "tables:\n  t:\n    <<: {comment: x}\n    columns: {id: {type: int}}", `a.yaml:3:5: table "t": a key has to be text`},
+	"semicolon":            {"a.yaml", "tables:\n  t:\n    columns: {id: {type: int, check: \"1); DROP TABLE x; --\"}}", `a.yaml:3:38: column check: has a ')' that closes nothing`},
+	"statement in default": {"a.yaml", "tables:\n  t:\n    columns: {id: {type: int, default_expr: \"1; DROP TABLE x\"}}", `has a semicolon, which would end the statement that it stands in`},
+	"more than a type":     {"a.yaml", "tables:\n  t:\n    columns: {id: {type: int NOT NULL}}", `a.yaml:3:26: column type: goes beyond a type with the word NOT`},
+	"column in a type":     {"a.yaml", "tables:\n  t:\n    columns: {id: {type: \"int, b int\"}}", `has a comma outside of parentheses`},
+	"open quote":           {"a.yaml", "tables:\n  t:\n    columns: {id: {type: int, check: \"x = 'a\"}}", `has an unclosed quote`},
+	"continued string":     {"a.yaml", "tables:\n  t:\n    columns: {id: {type: text, check: \"id = E'a'\\n'\\\\'' ); DROP TABLE x; --'\"}}", `closes nothing`},
+	"long name":            {"a.yaml", "tables:\n  " + strings.Repeat("x", 64) + ": {columns: {id: {type: int}}}", `has 64 bytes, and a name has at most 63`},
+	"unknown column":       {"a.yaml", "tables:\n  t:\n    columns: {id: {type: int}}\n    primary_key: [idd]", `a.yaml:4:19: columns: unknown reference: table "public"."t" has no column "idd"`},
+	"unknown table":        {"a.yaml", "tables:\n  t:\n    columns: {id: {type: int, foreign: u(id)}}", `a.yaml:3:40: unknown reference: no table "u" is declared`},
+	"unknown schema":       {"a.yaml", "tables:\n  app.t: {columns: {id: {type: int}}}", `a.yaml:2:3: table "app"."t": unknown reference: no schema "app" is declared`},
+	"system schema":        {"a.yaml", "tables:\n  pg_catalog.t: {columns: {id: {type: int}}}", `the system's schemas cannot be declared`},
+	"password":             {"a.yaml", "roles:\n  r: {login: true, password: hunter2}", `a.yaml:2:20: role "r": password is refused`},
+	"refresh":              {"a.yaml", "matviews:\n  m: {body: SELECT 1, refresh_strategy: daily}", `refresh_strategy is refused`},
+	"contradiction":        {"a.yaml", "tables:\n  t: {columns: {id: {type: int, nullable: true, not_null: true}}}", `nullable and not_null contradict each other`},
+	"two primary keys":     {"a.yaml", "tables:\n  t: {columns: {id: {type: int, primary: true}}, constraints: {k: {type: PRIMARY KEY, columns: [id]}}}", `has two primary keys`},
+	"meaningless":          {"a.yaml", "tables:\n  t: {columns: {id: {type: int}}, constraints: {k: {type: UNIQUE, columns: [id], check: id > 0}}}", `check has no meaning for the type UNIQUE`},
+	"wrong word":           {"a.yaml", "tables:\n  t: {columns: {id: {type: int, foreign: t(id), on_delete: EXPLODE}}}", `want one of NO ACTION, RESTRICT, CASCADE, SET NULL, SET DEFAULT`},
+	"unknown dialect":      {"a.yaml", "tables:\n  t: {columns: {id: {type: int, platform: {postgrs: {type: bigint}}}}}", `unknown dialect "postgrs"`},
+	"fixed override":       {"a.yaml", "tables:\n  t: {columns: {id: {type: int, platform: {mysql: {name: x}}}}}", `an override for mysql cannot have the key "name"`},
+	"alias bomb":           {"a.yaml", bomb(), `aliases counted as what they stand for`},
+	"deep":                 {"a.yaml", "tables: " + strings.Repeat("[", 200), `not YAML`},
+	"same name":            {"a.yaml", "tables: {t: {columns: {id: {type: int}}}}\nviews: {t: {body: SELECT 1}}", `view "public"."t" has the name of table "public"."t" at a.yaml:1:10`},
+	"enum without values":  {"a.yaml", "tables: {t: {columns: {s: {type: ENUM}}}}", `the type ENUM needs enum, the list of its values`},
+	"trigger body":         {"a.yaml", "tables: {t: {columns: {id: {type: int}}}}\ntriggers: {g: {table: t, timing: AFTER, event: INSERT, body: SELECT 1}}", `on PostgreSQL the body of a trigger is EXECUTE FUNCTION name()`},
+	"HCL syntax":           {"a.hcl", "table \"t\" {", `a.hcl:1:11: unclosed configuration block`},
+	"HCL unknown block":    {"a.hcl", "tabel \"t\" {}", `a.hcl:1:1: unknown block "tabel"; allowed here: composite, data`},
+	"HCL env":              {"a.hcl", "env \"x\" {}", `a.hcl:1:1: unknown block "env"`},
+	"HCL unknown":          {"a.hcl", "table \"t\" {\n  column \"id\" {\n    typ = int\n  }\n}", `a.hcl:3:5: column: unknown attribute "typ"; allowed here: as, auto_increment`},
+	"HCL twice":            {"a.hcl", "table \"t\" {\n  column \"id\" {\n    type = int\n    type = int\n  }\n}", `a.hcl:4:5: attribute redefined`},
+	"HCL two blocks":       {"a.hcl", "table \"t\" {\n  column \"id\" {\n    type = int\n  }\n  primary_key {\n    columns = [column.id]\n  }\n  primary_key {\n    columns = [column.id]\n  }\n}", `a.hcl:8:3: table: a second block "primary_key"`},
+	"HCL reference":        {"a.hcl", "table \"t\" {\n  column \"id\" {\n    type = enum.nope\n  }\n}", `a.hcl:3:12: unknown reference: no enum "nope" is declared`},
+	"HCL computed":         {"a.hcl", "locals {\n  a = 1 + 1\n}\ntable \"t\" {\n  comment = local.a\n}", `a.hcl:2:7: this expression cannot be used`},
+	"HCL own local":        {"a.hcl", "locals {\n  a = local.b\n  b = local.a\n}\nschema \"s\" {\n  comment = local.a\n}", `is made of itself`},
+	"HCL text bomb":        {"a.hcl", textBomb(), `the expressions make more than 8388608 bytes of text`},
+	"HCL nesting":          {"a.hcl", "locals {\n  a = " + strings.Repeat("(", 100_000) + "\n}", `nested too deep`},
+	"HCL negation":         {"a.hcl", "locals {\n  a = " + strings.Repeat("-", 100_000) + "1\n}", `nested too deep`},
+	"HCL no value":         {"a.hcl", "variable \"v\" {\n  type = string\n}\nschema \"s\" {\n  comment = var.v\n}", `a.hcl:1:1: variable "v" has no value; give it one with --var v=VALUE`},
+	"HCL forced":           {"a.hcl", "table \"t\" {\n  row_security {\n    enforced = true\n  }\n}", `forced row security cannot be declared`},
+	"HCL policy as":        {"a.hcl", "policy \"p\" {\n  on = table.t\n  as = RESTRICTIVE\n}", `restrictive policies cannot be declared`},
+	"HCL execute":          {"a.hcl", "trigger \"p\" {\n  on = table.t\n  execute = 1\n}", `execute is refused`},
+	"HCL system schema":    {"a.hcl", "schema \"pg_toast\" {}", `the system's schemas cannot be declared`},
+	"HCL permission":       {"a.hcl", "permission {\n  to = role.r\n  for = function.f\n  privileges = [SELECT]\n}", `a.hcl:3:9: want a table, schema or sequence`},
+	"rows":                 {"a.hcl", "data {\n  table = table.t\n  keys = [\"id\"]\n  file = \"rows.yaml\"\n}", `a.hcl:1:1: managed rows: managed rows are not supported yet`},
+	"role":                 {"a.yaml", "roles: {r: {login: true}}", `a.yaml:1:9: role: roles belong to the whole server`},
+	"grant":                {"a.yaml", "grants: [{role: r, privileges: [SELECT], on_schema: public}]", `permission: privileges are not managed yet`},
+	"other file":           {"a.txt", "", `a.txt:1:1: not a declaration`},
+}
+
+// bomb stands for two to the power of thirty values.
+func bomb() string {
+	var b strings.Builder
+	b.WriteString("tables:\n  a: &a0 {columns: {id: {type: int}}}\nviews:\n  v:\n    depends_on: &b0 [x, x]\n    body:\n")
+	for i := range 30 {
+		b.WriteString("    - &c" + string(rune('a'+i%26)) + string(rune('a'+i/26)) + " [")
+		if i > 0 {
+			prev := "*c" + string(rune('a'+(i-1)%26)) + string(rune('a'+(i-1)/26))
+			b.WriteString(prev + ", " + prev)
+		}
+		b.WriteString("]\n")
+	}
+	return b.String()
+}
+
+func textBomb() string {
+	var b strings.Builder
+	b.WriteString("locals {\n  a0 = \"xxxxxxxxxxxxxxxx\"\n")
+	for i := range 40 {
+		name, prev := "a"+string(rune('1'+i)), "a"+string(rune('0'+i))
+		if i >= 9 {
+			name, prev = "b"+strings.Repeat("x", i), "b"+strings.Repeat("x", i-1)
+			if i == 9 {
+				prev = "a9"
+			}
+		}
+		b.WriteString("  " + name + " = \"${local." + prev + "}${local." + prev + "}\"\n")
+	}
+	b.WriteString("}\nschema \"s\" {\n  comment = local.b" + strings.Repeat("x", 39) + "\n}\n")
+	return b.String()
+}
+
+func TestRefuses(t *testing.T) {
+	for name, c := range faults {
+		t.Run(name, func(t *testing.T) {
+			tree, err := declare.Read([]declare.File{{Name: c.name, Data: []byte(c.text)}}, declare.Options{Dialect: declare.Postgres})
+			if err == nil {
+				_, err = tree.Render()
+			}
+			require.Error(t, err)
+			assert.Contains(t, err.Error(), c.want)
+			assert.NotContains(t, err.Error(), "hunter2")
+			var first *declare.Error
+			require.ErrorAs(t, err, &first)
+		})
+	}
+}

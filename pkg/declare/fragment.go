@@ -1,0 +1,256 @@
+package declare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// place says where free SQL stands, which decides what it may hold.
+type place int
+
+const (
+	inParentheses place = iota // an expression between parentheses of ours
+	asType                     // a type in front of other clauses
+	asQuery                    // a query at the end of a statement
+	asElements                 // a list between parentheses of ours
+)
+
+// clauseWords would begin the next clause where a type stands.
+var clauseWords = []string{
+	"AS", "BEGIN", "CHECK", "COLLATE", "COMMENT", "CONSTRAINT", "DEFAULT", "EXCLUDE", "FOREIGN", "GENERATED", "INHERITS", "LANGUAGE", "LIKE", "NOT", "NULL", "PARTITION",
+	"PRIMARY", "REFERENCES", "RETURN", "STORAGE", "UNIQUE", "USING", "WITH", "SET", "COST", "ROWS", "SUPPORT", "IMMUTABLE", "STABLE", "VOLATILE", "STRICT", "LEAKPROOF", "PARALLEL", "SECURITY", "WINDOW", "CALLED", "COMPRESSION",
+}
+
+// checkSQL says why free SQL may not stand in its place; empty where it may.
+func checkSQL(text string, where place) string {
+	if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
+		return "is not text in UTF-8"
+	}
+	s := scanner{src: text}
+	if problem := s.run(); problem != "" {
+		return problem
+	}
+	switch {
+	case s.tokens == 0:
+		return "is empty"
+	case where == asType:
+		for _, w := range s.top {
+			if slices.Contains(clauseWords, w) {
+				return fmt.Sprintf("goes beyond a type with the word %s", w)
+			}
+		}
+		if s.commas > 0 {
+			return "has a comma outside of parentheses"
+		}
+	case where == inParentheses && s.commas > 0:
+		return "has a comma outside of parentheses"
+	}
+	return ""
+}
+
+// closed gives free SQL an end that nothing behind it can be swallowed by.
+func closed(text string) string {
+	s := scanner{src: text}
+	_ = s.run()
+	text = strings.TrimSpace(text)
+	if s.openComment {
+		return text + "\n"
+	}
+	return text
+}
+
+// scanner walks over SQL as PostgreSQL's lexer does, as far as quotes, comments and parentheses go.
+type scanner struct {
+	src string
+	pos int
+
+	stack       []byte
+	tokens      int
+	commas      int             // outside of parentheses
+	top         []string        // words outside of parentheses, upper case
+	words       map[string]bool // every identifier and word: quoted as they are, others in lower case
+	openComment bool            // ends within a comment that lasts until the end of the line
+}
+
+func (s *scanner) run() string {
+	s.words = map[string]bool{}
+	for s.pos < len(s.src) {
+		if problem := s.next(); problem != "" {
+			return problem
+		}
+	}
+	if len(s.stack) > 0 {
+		return fmt.Sprintf("has an unclosed %q", s.stack[len(s.stack)-1])
+	}
+	return ""
+}
+
+func (s *scanner) next() string {
+	rest := s.src[s.pos:]
+	switch c := rest[0]; {
+	case strings.IndexByte(" \t\r\n\f\v", c) >= 0:
+		s.pos++
+		return ""
+	case strings.HasPrefix(rest, "--"):
+		end := strings.IndexAny(rest, "\r\n")
+		if end < 0 {
+			s.openComment, end = true, len(rest)
+		}
+		s.pos += end
+		return ""
+	case strings.HasPrefix(rest, "/*"):
+		return s.comment()
+	}
+	s.tokens++
+	switch c := rest[0]; {
+	case c == ';':
+		return "has a semicolon, which would end the statement that it stands in"
+	case c == '\\':
+		return "has a backslash outside of quotes"
+	case c == '\'' || c == '"':
+		return s.quoted(c)
+	case c == '$':
+		return s.dollar()
+	case isWord(c):
+		s.word()
+		return ""
+	case c == '(' || c == '[':
+		s.stack = append(s.stack, c)
+		if len(s.stack) > maxDepth*4 {
+			return "is nested too deep"
+		}
+	case c == ')' || c == ']':
+		if problem := s.closing(c); problem != "" {
+			return problem
+		}
+	case c == ',' && len(s.stack) == 0:
+		s.commas++
+	}
+	s.pos++
+	return ""
+}
+
+func (s *scanner) closing(c byte) string {
+	want := byte('(')
+	if c == ']' {
+		want = '['
+	}
+	if len(s.stack) == 0 || s.stack[len(s.stack)-1] != want {
+		return fmt.Sprintf("has a %q that closes nothing", c)
+	}
+	s.stack = s.stack[:len(s.stack)-1]
+	return ""
+}
+
+func (s *scanner) comment() string {
+	depth := 0
+	for s.pos < len(s.src) {
+		switch rest := s.src[s.pos:]; {
+		case strings.HasPrefix(rest, "/*"):
+			depth++
+			s.pos += 2
+		case strings.HasPrefix(rest, "*/"):
+			depth--
+			s.pos += 2
+			if depth == 0 {
+				return ""
+			}
+		default:
+			s.pos++
+		}
+	}
+	return "has an unclosed comment"
+}
+
+func (s *scanner) quoted(quote byte) string {
+	escapes := quote == '\'' && s.pos > 0 && (s.src[s.pos-1] == 'E' || s.src[s.pos-1] == 'e') && (s.pos == 1 || !isWord(s.src[s.pos-2]))
+	start := s.pos
+	for s.pos++; s.pos < len(s.src); s.pos++ {
+		switch c := s.src[s.pos]; {
+		case escapes && c == '\\':
+			s.pos++
+		case c == quote && s.pos+1 < len(s.src) && s.src[s.pos+1] == quote:
+			s.pos++
+		case c == quote:
+			s.pos++
+			if escapes && s.continues() {
+				continue
+			}
+			if quote == '"' {
+				s.words[strings.ReplaceAll(s.src[start+1:s.pos-1], `""`, `"`)] = true
+			}
+			return ""
+		}
+	}
+	return "has an unclosed quote"
+}
+
+// continues moves to the quote that goes on with a string on a later line, in which a backslash keeps its meaning.
+func (s *scanner) continues() bool {
+	newline := false
+	for i := s.pos; i < len(s.src); {
+		switch rest := s.src[i:]; {
+		case rest[0] == '\n' || rest[0] == '\r':
+			newline = true
+			i++
+		case strings.IndexByte(" \t\f\v", rest[0]) >= 0:
+			i++
+		case strings.HasPrefix(rest, "--"):
+			end := strings.IndexAny(rest, "\r\n")
+			if end < 0 {
+				return false
+			}
+			i += end
+		case rest[0] == '\'' && newline:
+			s.pos = i
+			return true
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+func (s *scanner) dollar() string {
+	rest := s.src[s.pos:]
+	end := 1
+	for end < len(rest) && isWord(rest[end]) && rest[end] != '$' && (end > 1 || rest[end] < '0' || rest[end] > '9') {
+		end++
+	}
+	if end >= len(rest) || rest[end] != '$' {
+		s.pos++
+		return ""
+	}
+	tag := rest[:end+1]
+	closing := strings.Index(rest[len(tag):], tag)
+	if closing < 0 {
+		return "has an unclosed quote " + tag
+	}
+	s.pos += 2*len(tag) + closing
+	return ""
+}
+
+func (s *scanner) word() {
+	start := s.pos
+	for s.pos < len(s.src) && isWord(s.src[s.pos]) {
+		s.pos++
+	}
+	w := s.src[start:s.pos]
+	s.words[strings.ToLower(w)] = true
+	if len(s.stack) == 0 {
+		s.top = append(s.top, strings.ToUpper(w))
+	}
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+// mentions are the identifiers and words of free SQL. It may name too much, never too little.
+func mentions(text string) map[string]bool {
+	s := scanner{src: text}
+	_ = s.run()
+	return s.words
+}

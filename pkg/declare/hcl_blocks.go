@@ -1,0 +1,246 @@
+package declare
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+)
+
+var hclInSchema = grammar{"schema": {want: wantName}, "comment": {want: wantText}}
+
+var (
+	hclColumn = grammar{
+		"type": {want: wantType}, "null": {want: wantFlag, alias: "nullable"}, "default": {want: wantLiteral}, "auto_increment": {want: wantFlag}, "unique": {want: wantFlag},
+		"unique_expr": {want: wantSQL}, "check": {want: wantSQL}, "check_name": {want: wantName}, "comment": {want: wantText}, "enum": {want: wantTexts}, "as": {want: wantSQL, alias: "generated"},
+		"collation": {want: wantQName}, "storage": grammars[ColumnKind]["storage"], "compression": grammars[ColumnKind]["compression"], "renamed_from": {want: wantName},
+	}
+	hclIndex = grammar{
+		"columns": {want: wantColumns, alias: "fields"}, "unique": {want: wantFlag}, "type": {want: wantName, words: keyword}, "where": {want: wantSQL}, "include": {want: wantNames}, "comment": {want: wantText},
+		"page_per_range": {want: wantInteger}, "nulls_distinct": {want: wantFlag}, "granularity": {want: wantInteger, refused: onlyClick}, "ops": {want: wantType}, "options": {want: wantOptions},
+		"parser": {want: wantText, refused: "parsers of full-text indexes belong to MySQL"},
+	}
+	hclKey        = grammar{"columns": {want: wantNames}, "include": {want: wantNames}, "comment": {want: wantText}, "options": {want: wantOptions}}
+	hclUnique     = with(hclKey, grammar{"nulls_distinct": {want: wantFlag}, "deferrable": {want: wantFlag}, "initially": {want: wantWord, words: foreign}})
+	hclForeignKey = grammar{
+		"columns": {want: wantNames}, "ref_columns": {want: wantIgnored}, "on_delete": {want: wantWord, words: actions}, "on_update": {want: wantWord, words: actions},
+		"deferrable": {want: wantFlag}, "initially": {want: wantWord, words: foreign}, "match_full": {want: wantFlag}, "not_valid": {want: wantFlag}, "comment": {want: wantText},
+	}
+	hclCheck = grammar{"expr": {want: wantSQL, alias: "check"}, "comment": {want: wantText}, "not_valid": {want: wantFlag}, "no_inherit": {want: wantFlag}}
+)
+
+// hclGrammars are the attributes of the blocks of the top level.
+var hclGrammars = map[Kind]grammar{
+	SchemaKind: {"comment": {want: wantText}},
+	TableKind: with(hclInSchema, grammar{
+		"engine": {want: wantText}, "options": {want: wantOptions}, "renamed_from": {want: wantName}, "checks": {want: wantChecks}, "custom": {want: wantTexts, alias: "custom_sql"},
+	}),
+	EnumKind:      with(hclInSchema, grammar{"values": {want: wantTexts}}),
+	ExtensionKind: with(grammars[ExtensionKind], grammar{"name": {refused: "the label is the name"}}),
+	SequenceKind: with(hclInSchema, grammar{
+		"type": {want: wantType}, "start": {want: wantInteger}, "increment": {want: wantInteger}, "min_value": {want: wantInteger}, "max_value": {want: wantInteger}, "cache": {want: wantInteger},
+		"cycle": {want: wantFlag}, "owned_by": {want: wantColumnOf}, "if_not_exists": {want: wantFlag},
+	}),
+	DomainKind: with(hclInSchema, grammar{
+		"type": {want: wantType}, "null": {want: wantFlag, alias: "nullable"}, "default": {want: wantLiteral}, "collation": {want: wantQName},
+	}),
+	CompositeKind: hclInSchema,
+	RangeKind:     with(grammars[RangeKind], grammar{"name": {refused: "the label is the name"}}),
+	RoleKind:      with(grammars[RoleKind], grammar{"name": {refused: "the label is the name"}}),
+	GrantKind: {
+		"to": {want: wantName, alias: "role"}, "for": {want: wantTarget}, "privileges": {want: wantTexts, words: keyword}, "grantable": {want: wantFlag, alias: "with_option"}, "comment": {want: wantText},
+	},
+	FunctionKind: with(grammars[FunctionKind], grammar{
+		"name": {refused: "the label is the name"}, "lang": {want: wantName, words: keyword, alias: "language"}, "return": {want: wantType, alias: "returns"}, "as": {want: wantBody, alias: "body"},
+	}),
+	ViewKind: with(hclInSchema, grammar{
+		"as": {want: wantQuery, alias: "body"}, "body": {want: wantQuery}, "with_check": grammars[ViewKind]["with_check"],
+		"check_option": {want: wantWord, words: grammars[ViewKind]["with_check"].words, alias: "with_check"}, "depends_on": {want: wantQNames},
+	}),
+	MaterializedKind: with(hclInSchema, grammar{
+		"as": {want: wantQuery, alias: "body"}, "body": {want: wantQuery}, "depends_on": {want: wantQNames}, "refresh_strategy": {want: wantText, refused: refreshRefused},
+	}),
+	TriggerKind: {
+		"on": {want: wantQName, alias: "table"}, "for": {want: wantWord, words: grammars[TriggerKind]["for"].words}, "foreach": {want: wantWord, words: grammars[TriggerKind]["for"].words, alias: "for"},
+		"as": {want: wantBody, alias: "body"}, "when": {want: wantSQL}, "comment": {want: wantText},
+		"execute": {refused: "the attribute as holds EXECUTE FUNCTION name()"},
+	},
+	PolicyKind: {
+		"on": {want: wantQName, alias: "table"}, "for": grammars[PolicyKind]["for"], "to": {want: wantNames}, "using": {want: wantSQL}, "check": {want: wantSQL, alias: "with_check"},
+		"comment": {want: wantText}, "as": {refused: "restrictive policies cannot be declared"},
+	},
+	DataKind: {"table": {want: wantQName}, "keys": {want: wantNames}, "file": {want: wantText}},
+}
+
+// hclBlocks are the blocks inside of those of the top level.
+var hclBlocks map[Kind]map[string]nestedBlock
+
+var hclColumnBlocks map[string]nestedBlock
+
+//nolint:gochecknoinits // the readers of the blocks refer to the tables
+func init() {
+	hclColumnBlocks = map[string]nestedBlock{
+		"identity": {once: true, read: (*hclReader).identity},
+		"as":       {once: true, read: (*hclReader).generated},
+		"platform": {once: true, read: (*hclReader).platform},
+	}
+	hclBlocks = map[Kind]map[string]nestedBlock{
+		TableKind: {
+			"column": {least: 1, most: 1, read: (*hclReader).column}, "primary_key": {most: 1, once: true, read: constraintBlock("PRIMARY KEY", hclKey)},
+			"index": {least: 1, most: 1, read: (*hclReader).index}, "unique": {most: 1, read: constraintBlock("UNIQUE", hclUnique)},
+			"foreign_key": {most: 1, read: constraintBlock("FOREIGN KEY", hclForeignKey)}, "check": {most: 1, read: constraintBlock("CHECK", hclCheck)},
+			"constraint":   {most: 1, read: constraintBlock("", with(grammars[ConstraintKind], grammar{"name": {refused: "the label is the name"}, "table": {refused: "the table is the one that it stands in"}}))},
+			"row_security": {once: true, read: (*hclReader).rowSecurity}, "platform": {once: true, read: (*hclReader).platform},
+		},
+		DomainKind:    {"check": {most: 1, read: (*hclReader).domainCheck}},
+		CompositeKind: {"field": {least: 1, most: 1, read: (*hclReader).field}},
+		FunctionKind:  {"arg": {least: 1, most: 1, read: (*hclReader).argument}},
+		TriggerKind: {
+			"before": {once: true, read: timing("BEFORE")}, "after": {once: true, read: timing("AFTER")}, "instead_of": {once: true, read: timing("INSTEAD OF")},
+		},
+	}
+}
+
+func (r *hclReader) table(o *Object, block *hclsyntax.Block) {
+	r.fill(o, block, hclGrammars[TableKind], hclBlocks[TableKind])
+}
+
+// child makes the object of a nested block; the label, if any, is its name.
+func (r *hclReader) child(kind Kind, b *hclsyntax.Block) *Object {
+	o := &Object{Key: Key{Kind: kind}, At: positionOf(b.TypeRange)}
+	if len(b.Labels) == 0 {
+		return o
+	}
+	at := positionOf(b.LabelRanges[0])
+	if problem := checkName(b.Labels[0]); problem != "" {
+		r.bag.add(at, "the name %q %s", b.Labels[0], problem)
+	}
+	o.set("name", textValue(at, b.Labels[0]))
+	return o
+}
+
+func (r *hclReader) column(o *Object, b *hclsyntax.Block) {
+	c := r.child(ColumnKind, b)
+	r.fill(c, b, hclColumn, hclColumnBlocks)
+	if !c.has("nullable") {
+		c.set("nullable", flagValue(c.At, false))
+	}
+	o.columns = append(o.columns, c)
+}
+
+// inner reads a block without blocks into an object of its own.
+func (r *hclReader) inner(o *Object, b *hclsyntax.Block, g grammar) *Object {
+	scratch := &Object{Key: Key{Kind: o.Key.Kind}, At: positionOf(b.TypeRange)}
+	r.fill(scratch, b, g, nil)
+	return scratch
+}
+
+func (r *hclReader) identity(o *Object, b *hclsyntax.Block) {
+	g := grammars[ColumnKind]
+	in := r.inner(o, b, grammar{
+		"generated": {want: wantWord, words: g["identity_generation"].words, alias: "identity_generation"}, "start": {want: wantInteger, alias: "identity_start"},
+		"increment": {want: wantInteger, alias: "identity_increment"}, "options": {want: wantText, alias: "identity_options"},
+	})
+	if !in.has("identity_generation") {
+		in.set("identity_generation", textValue(in.At, "BY DEFAULT"))
+	}
+	for name, v := range in.attrs {
+		o.set(name, v)
+	}
+}
+
+func (r *hclReader) generated(o *Object, b *hclsyntax.Block) {
+	if o.has("generated") {
+		r.bag.add(positionOf(b.TypeRange), "column: as stands twice")
+		return
+	}
+	in := r.inner(o, b, grammar{"expr": {want: wantSQL, alias: "generated"}, "type": {want: wantWord, words: []string{"STORED", "VIRTUAL"}, alias: "generated_kind"}})
+	if !in.has("generated") {
+		r.bag.add(in.At, "as: want expr")
+	}
+	for name, v := range in.attrs {
+		o.set(name, v)
+	}
+}
+
+// platform reads override blocks, one for each dialect.
+func (r *hclReader) platform(o *Object, b *hclsyntax.Block) {
+	v := Value{at: positionOf(b.TypeRange), form: formMap}
+	scratch := &Object{Key: o.Key}
+	r.fill(scratch, b, nil, map[string]nestedBlock{"override": {least: 1, most: 1, read: func(r *hclReader, _ *Object, b *hclsyntax.Block) {
+		at := positionOf(b.LabelRanges[0])
+		dialect := b.Labels[0]
+		if problem := checkDialect(dialect); problem != "" {
+			r.bag.add(at, "%s", problem)
+			return
+		}
+		if _, twice := v.entry(dialect); twice {
+			r.bag.add(at, "a second override for %s", dialect)
+			return
+		}
+		g := map[Kind]grammar{TableKind: hclGrammars[TableKind], ColumnKind: hclColumn}[o.Key.Kind]
+		g = maps.Clone(g)
+		maps.DeleteFunc(g, func(name string, _ property) bool { return slices.Contains(fixed, name) })
+		in := r.inner(o, b, g)
+		e := entry{dialect, at, Value{at: at, form: formMap}}
+		for _, name := range slices.Sorted(maps.Keys(in.attrs)) {
+			e.value.entries = append(e.value.entries, entry{name, in.attrs[name].at, in.attrs[name]})
+		}
+		v.entries = append(v.entries, e)
+	}}})
+	o.set("platform", v)
+}
+
+func (r *hclReader) index(o *Object, b *hclsyntax.Block) {
+	x := r.child(IndexKind, b)
+	keys := Value{at: x.At, form: formList}
+	r.fill(x, b, hclIndex, map[string]nestedBlock{"on": {read: func(r *hclReader, _ *Object, b *hclsyntax.Block) {
+		if key, ok := r.on(b); ok {
+			keys.list = append(keys.list, key)
+		}
+	}}})
+	if v, ok := x.attrs["page_per_range"]; ok {
+		delete(x.attrs, "page_per_range")
+		options := x.attrs["options"]
+		options.form, options.at = formMap, v.at
+		options.entries = append(slices.Clone(options.entries), entry{"pages_per_range", v.at, v})
+		x.set("options", options)
+	}
+	switch {
+	case len(keys.list) > 0 && x.has("fields"):
+		r.bag.add(x.where("fields"), "index: columns and on exclude each other")
+	case len(keys.list) > 0:
+		x.set("fields", keys)
+	}
+	o.parts = append(o.parts, x)
+}
+
+// on reads one key of an index.
+func (r *hclReader) on(b *hclsyntax.Block) (Value, bool) {
+	r.noBlocks(b)
+	v := Value{at: positionOf(b.TypeRange), form: formMap}
+	for _, a := range sortedAttributes(b.Body) {
+		at := positionOf(a.NameRange)
+		value, ok := r.value(a.Expr)
+		if !ok {
+			return v, false
+		}
+		switch {
+		case a.Name == "column" && value.form == formRef && value.ref.kind == ColumnKind:
+			value = textValue(value.at, value.ref.column)
+		case value.form == formSQL:
+			value.form = formText
+		}
+		v.entries = append(v.entries, entry{a.Name, at, value})
+	}
+	at := v.at
+	v, problem := acceptItem(wantColumns, v)
+	if problem != "" {
+		if v.at.Line == 0 {
+			v.at = at
+		}
+		r.bag.add(v.at, "on: %s", problem)
+		return v, false
+	}
+	return v, true
+}
