@@ -118,19 +118,6 @@ func TestWrongTargetFingerprintIsNotCommitted(t *testing.T) {
 	assert.Equal(t, before, fingerprint(t, target))
 }
 
-func TestStatementsOutsideOfATransactionAreRefused(t *testing.T) {
-	s := pgtest.Start(t)
-	opts := engine.Options{URL: s.NewDatabase(t, base)}
-	doc := planned(t, opts, declare(t, s, base+"CREATE INDEX i ON t (n)"))
-	doc.Statements[0].Tx = "none"
-	_, err := engine.Apply(testContext(t), opts, doc)
-	e := refusal(t, err, frame.CodePlanDamaged)
-	assert.Contains(t, e.Message, "create_index public.i")
-	opts.TransactionMode = "none"
-	_, err = engine.Plan(testContext(t), opts, model.New(model.Postgres))
-	_ = refusal(t, err, frame.CodeConfigurationInvalid)
-}
-
 func TestEveryStatementIsLoggedOnce(t *testing.T) {
 	s := pgtest.Start(t)
 	target := s.NewDatabase(t)

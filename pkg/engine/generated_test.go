@@ -35,13 +35,14 @@ func TestGeneratedRoundTrip(t *testing.T) {
 	require.NoError(t, flag.Set("rapid.nofailfile", "true"))
 	rapid.Check(t, func(rt *rapid.T) {
 		a, b := drawDatabase(rt, "a"), drawDatabase(rt, "b")
+		mode := rapid.SampledFrom([]string{"", "none"}).Draw(rt, "transaction mode")
 		target, drop := s.TemporaryDatabase(t)
 		defer drop()
 		for _, step := range []struct {
 			name string
 			want *model.Database
 		}{{"create A", a}, {"A to B", b}, {"B to A", a}} {
-			roundTrip(rt, step.name, engine.Options{URL: target}, step.want)
+			roundTrip(rt, step.name, engine.Options{URL: target, TransactionMode: mode}, step.want)
 		}
 	})
 }

@@ -7,14 +7,16 @@ const FormatVersion = 1
 // Document is what the engine plans and the chunks hold: canonical JSON with a fixed key order, no HTML escaping, ended by one newline,
 // at most MaxSize bytes, free of times, URLs and random values. The same inputs give the same bytes.
 type Document struct {
-	FormatVersion   int         `json:"format_version"`
-	Name            string      `json:"name"`             // "plan_" + 12 hex digits of sha256(from|to|statements)
-	Dialect         string      `json:"dialect"`          // "postgres" or "mysql"
-	FromFingerprint string      `json:"from_fingerprint"` // managed scope of the database that the plan starts from
-	ToFingerprint   string      `json:"to_fingerprint"`   // the same after the plan
-	Destructive     bool        `json:"destructive"`      // any statement is destructive
-	Exclude         []string    `json:"exclude,omitempty"`
-	Statements      []Statement `json:"statements"`
+	FormatVersion   int    `json:"format_version"`
+	Name            string `json:"name"`             // "plan_" + 12 hex digits of sha256(from|to|statements)
+	Dialect         string `json:"dialect"`          // "postgres" or "mysql"
+	FromFingerprint string `json:"from_fingerprint"` // managed scope of the database that the plan starts from
+	ToFingerprint   string `json:"to_fingerprint"`   // the same after the plan
+	// CommittedFingerprint is the state between the transaction and the statements outside of it, where there are any.
+	CommittedFingerprint string      `json:"committed_fingerprint,omitempty"`
+	Destructive          bool        `json:"destructive"` // any statement is destructive
+	Exclude              []string    `json:"exclude,omitempty"`
+	Statements           []Statement `json:"statements"`
 }
 
 // Statement is one SQL statement, without a closing semicolon.
@@ -27,7 +29,7 @@ type Statement struct {
 	Table    string `json:"table,omitempty"`  // qualified table it touches, for protectedTables
 	Lock     string `json:"lock,omitempty"`   // strongest lock it takes, e.g. "ACCESS EXCLUSIVE"
 	Hazard   string `json:"hazard,omitempty"` // what it may cost: a rewrite, a scan, lost data
-	Tx       string `json:"tx,omitempty"`     // "none" when it cannot run in a transaction
+	Tx       string `json:"tx,omitempty"`     // "none" when it runs outside of the transaction, after it
 }
 
 // MaxSize bounds an encoded document, its closing newline included, in bytes.

@@ -310,6 +310,8 @@ func headProblem(d Document) string {
 		return "unknown dialect"
 	case !digest.Valid(d.FromFingerprint) || !digest.Valid(d.ToFingerprint):
 		return "a fingerprint is missing or malformed"
+	case d.CommittedFingerprint != "" && !digest.Valid(d.CommittedFingerprint):
+		return "committed_fingerprint is malformed"
 	case slices.ContainsFunc(d.Exclude, func(s string) bool { return !line(s, maxName) || s == "" }):
 		return "an exclude pattern is empty or malformed"
 	}

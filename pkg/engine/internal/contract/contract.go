@@ -33,7 +33,7 @@ type Options struct {
 	// DriftSeverity is a threshold: with "destructive" a Plan without a destructive difference is no change, and a Plan with one
 	// converges everything, so that the database is as declared afterwards.
 	DriftSeverity string
-	// TransactionMode "file" and "all" mean one transaction for the plan; "none" is refused.
+	// TransactionMode "file" and "all" mean one transaction for the plan; "none" moves what reads whole tables out of it.
 	TransactionMode string
 }
 

@@ -41,6 +41,8 @@ type applier struct {
 	doc     plan.Document
 	scope   scope.Scope
 	started bool // a changing statement was sent
+	inside  int  // how many statements, from the first, run in the transaction
+	pid     uint32
 }
 
 // Apply runs a document. The transaction is open before the lock is taken, so that a pooler cannot move either to another backend.
@@ -67,6 +69,9 @@ func Apply(ctx context.Context, opts contract.Options, doc plan.Document) (frame
 	if err := a.commit(ctx); err != nil {
 		return frame.Applied{}, err
 	}
+	if err := a.finish(ctx); err != nil {
+		return frame.Applied{}, err
+	}
 	return frame.Applied{StatementsExecuted: len(doc.Statements), ResultFingerprint: doc.ToFingerprint}, nil
 }
 
@@ -81,10 +86,10 @@ func (a *applier) check() error {
 	if _, err := plan.Encode(a.doc); err != nil {
 		return fault.Wrap(err, frame.CodePlanDamaged, "the plan is not a valid document: %s", documentProblem(err))
 	}
+	if err := a.cut(); err != nil {
+		return err
+	}
 	for i, s := range a.doc.Statements {
-		if s.Tx != "" {
-			return fault.New(frame.CodePlanDamaged, "statement %d (%s %s) is marked to run outside of a transaction, which this engine does not do", i+1, s.Kind, s.Object)
-		}
 		if touches(s.Table, a.opts.ProtectedTables) {
 			return fault.New(frame.CodeProtectedTable, "statement %d (%s) touches the protected table %s", i+1, s.Kind, s.Table)
 		}
@@ -157,7 +162,7 @@ func (a *applier) converge(ctx context.Context) error {
 	if live != a.doc.FromFingerprint {
 		return fault.New(frame.CodeStalePlan, "the plan is stale: it starts from %s and the database is at %s; nothing was executed", a.doc.FromFingerprint, live)
 	}
-	for i := range a.doc.Statements {
+	for i := range a.inside {
 		if ctx.Err() != nil {
 			return interrupted(ctx, ctx.Err())
 		}
@@ -170,8 +175,8 @@ func (a *applier) converge(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if reached != a.doc.ToFingerprint {
-		return fault.New(frame.CodeInternal, "the statements ran and led to %s instead of %s", reached, a.doc.ToFingerprint)
+	if expected := a.committed(); reached != expected {
+		return fault.New(frame.CodeInternal, "the statements ran and led to %s instead of %s", reached, expected)
 	}
 	if ctx.Err() != nil {
 		return interrupted(ctx, ctx.Err())
@@ -184,8 +189,12 @@ func (a *applier) fingerprint(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return a.managedFingerprint(db), nil
+}
+
+func (a *applier) managedFingerprint(db *model.Database) string {
 	managed, _ := a.scope.Split(db)
-	return model.Fingerprint(managed), nil
+	return model.Fingerprint(managed)
 }
 
 // lock takes the advisory lock for the transaction and has a second connection prove that it holds where the DDL runs.
@@ -204,7 +213,15 @@ func (a *applier) lock(ctx context.Context) error {
 		}
 		return queryFault(ctx, err, "taking the advisory lock")
 	}
-	return a.proveLock(ctx, pid)
+	a.pid = pid
+	if err := a.proveLock(ctx, pid); err != nil || !a.hasOutside() {
+		return err
+	}
+	// The transaction's lock ends with it. This one is of the same number and the same session: it waits for nobody.
+	if err := a.session.run(ctx, fmt.Sprintf("SELECT pg_advisory_lock(%d)", LockKey())); err != nil {
+		return queryFault(ctx, err, "taking the advisory lock")
+	}
+	return nil
 }
 
 func (a *applier) proveLock(ctx context.Context, pid uint32) error {
@@ -268,10 +285,7 @@ func hint(state string) string {
 // not get through, the server ends the transaction with the session.
 func (a *applier) rolledBack(err error) error {
 	a.session.rollback()
-	var f *fault.Error
-	if !errors.As(err, &f) {
-		f = fault.Wrap(err, frame.CodeInternal, "applying the plan")
-	}
+	f := asFault(err)
 	if !a.started {
 		return f
 	}
@@ -279,6 +293,14 @@ func (a *applier) rolledBack(err error) error {
 	done.Message = fault.New(f.Code, "%s; the transaction was rolled back and nothing has changed", f.Message).Message
 	done.MutationStarted = true
 	return &done
+}
+
+func asFault(err error) *fault.Error {
+	var f *fault.Error
+	if errors.As(err, &f) {
+		return f
+	}
+	return fault.Wrap(err, frame.CodeInternal, "applying the plan")
 }
 
 // commit sends COMMIT. From here on an outer cancellation changes nothing, and only the server's answer tells what happened.

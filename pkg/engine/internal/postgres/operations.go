@@ -125,7 +125,7 @@ func Plan(ctx context.Context, opts contract.Options, desired *model.Database) (
 	}
 	from, excluded := sc.Split(live)
 	to, _ := sc.Split(desired)
-	p := &planner{from: from, to: to, excluded: excluded, diff: diff.Compare(from, to), major: s.major}
+	p := &planner{from: from, to: to, excluded: excluded, diff: diff.Compare(from, to), major: s.major, online: opts.TransactionMode == contract.TransactionNone}
 	if p.castable, err = s.casts(ctx, p.diff); err != nil {
 		return contract.PlanResult{}, err
 	}
@@ -138,9 +138,7 @@ func checkOptions(opts contract.Options) (scope.Scope, error) {
 		return sc, fault.Wrap(err, frame.CodeConfigurationInvalid, "%s", err)
 	}
 	switch opts.TransactionMode {
-	case "", contract.TransactionFile, contract.TransactionAll:
-	case contract.TransactionNone:
-		return sc, fault.New(frame.CodeConfigurationInvalid, `transactionMode "none" is refused: a PostgreSQL plan runs in one transaction, so that it happens whole or not at all`)
+	case "", contract.TransactionFile, contract.TransactionAll, contract.TransactionNone:
 	default:
 		return sc, fault.New(frame.CodeConfigurationInvalid, "transactionMode %q is unknown", opts.TransactionMode)
 	}
@@ -207,6 +205,9 @@ func (p *planner) result(opts contract.Options, sc scope.Scope) (contract.PlanRe
 	doc := plan.Document{Dialect: model.Postgres, FromFingerprint: r.From, ToFingerprint: r.To, Exclude: sc.Patterns()}
 	for _, s := range steps {
 		doc.Statements = append(doc.Statements, s.Statement)
+	}
+	if len(p.late) > 0 {
+		doc.CommittedFingerprint = model.Fingerprint(p.midway())
 	}
 	doc = plan.Seal(doc)
 	if len(steps) == 0 || opts.DriftSeverity == contract.DriftDestructive && !doc.Destructive {

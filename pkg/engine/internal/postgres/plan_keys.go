@@ -132,6 +132,10 @@ func (p *planner) addConstraint(table model.Name, c *model.Constraint, newTable 
 	if newTable {
 		s.Severity, s.Hazard = diff.Safe, ""
 	}
+	if !newTable && p.validatesLate(table, c) {
+		p.addAndValidate(ph, s, c)
+		return
+	}
 	p.add(ph, s)
 }
 
@@ -204,6 +208,10 @@ func (p *planner) createIndex(table model.Name, x *model.Index, reason string) {
 		if x.Unique {
 			s.Hazard = hazardDuplicates + "; " + hazardScan
 		}
+	}
+	if p.buildsLate(table, x) {
+		p.createConcurrently(s, table, x)
+		return
 	}
 	p.add(phaseIndexes, s)
 	p.comment("INDEX "+qualified(index), table, display(index.Schema, index.Name), "", x.Comment)

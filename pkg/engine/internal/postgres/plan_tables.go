@@ -130,8 +130,12 @@ func (p *planner) recreateParts(o, n *model.Table) {
 	for i := range n.Indexes {
 		x := &n.Indexes[i]
 		if p.recreated[partKey{table: n.Name, index: true, name: x.Name}] {
-			p.dropIndex(n.Name, x, "a column of it is built again")
-			p.createIndex(n.Name, x, "a column of it was built again")
+			gone, back := "a column of it is built again", "a column of it was built again"
+			if p.isLeftover(n.Name, x.Name) {
+				gone, back = "an interrupted build left it unusable", "an interrupted build left it unusable"
+			}
+			p.dropIndex(n.Name, x, gone)
+			p.createIndex(n.Name, x, back)
 		}
 	}
 }

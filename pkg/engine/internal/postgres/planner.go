@@ -52,6 +52,8 @@ type planner struct {
 	excluded *model.Database // of the target: what the plan must leave alone, and may collide with
 	diff     *diff.Diff
 	major    int
+	// online moves what reads whole tables out of the transaction, behind it.
+	online bool
 	// castable reports whether the server has a cast between two printed types that exist there.
 	castable func(from, to string) bool
 
@@ -60,6 +62,8 @@ type planner struct {
 	// have to be dropped and added again because of something else.
 	rebuilt   map[model.ColumnRef]bool
 	recreated map[partKey]bool
+	// late are the constraints and indexes of the target that are not whole yet when the transaction ends.
+	late map[partKey]bool
 }
 
 // partKey identifies a constraint or an index of a table.
@@ -102,12 +106,13 @@ func display(parts ...string) string {
 
 // plan returns the statements in order, or the refusal of what cannot be planned.
 func (p *planner) plan() ([]step, error) {
-	p.rebuilt, p.recreated = map[model.ColumnRef]bool{}, map[partKey]bool{}
+	p.rebuilt, p.recreated, p.late = map[model.ColumnRef]bool{}, map[partKey]bool{}, map[partKey]bool{}
 	if err := p.refuse(); err != nil {
 		return nil, err
 	}
 	p.findRebuilt()
 	p.findRecreated()
+	p.findLeftovers()
 	if err := p.refuseHeldBack(); err != nil {
 		return nil, err
 	}
@@ -115,10 +120,17 @@ func (p *planner) plan() ([]step, error) {
 	p.planEnums()
 	p.planSequences()
 	p.planTables()
-	var out []step
+	var out, outside []step
 	for _, steps := range p.phases {
-		out = append(out, steps...)
+		for _, s := range steps {
+			if s.Tx == "" {
+				out = append(out, s)
+			} else {
+				outside = append(outside, s)
+			}
+		}
 	}
+	out = append(out, outside...)
 	if err := p.refuseFreshValues(out); err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func (p *planner) refuse() error {
 	if err := RefuseUnmodelled("the declared schema", p.to); err != nil {
 		return err
 	}
-	if err := RefuseUnmodelled("the database", p.from); err != nil {
+	if err := RefuseUnmodelled("the database", p.refusable()); err != nil {
 		return err
 	}
 	for _, c := range p.diff.Enums {
