@@ -60,8 +60,9 @@ func Plan(ctx context.Context, opts Options, desired *model.Database) (PlanResul
 }
 
 // Apply runs a document in one transaction of one session, under the advisory lock LockName, which a second connection proves; statements that the
-// document marks for it follow the transaction, one by one. The managed scope is the document's own. Nothing is executed unless the database has the document's source fingerprint, and nothing is committed unless it
-// then has the target fingerprint. On error, MutationStarted and OutcomeUncertain of *Error say what is known.
+// document marks for it follow the transaction, one by one. The managed scope is the document's own. Nothing is executed unless the database has
+// the document's source fingerprint, and nothing is committed unless it then has the fingerprint that the document says. On error, MutationStarted
+// and OutcomeUncertain of *Error say what is known.
 func Apply(ctx context.Context, opts Options, doc plan.Document) (frame.Applied, error) {
 	if err := supported(opts.URL, nil); err != nil {
 		return frame.Applied{}, err
