@@ -21,6 +21,9 @@ const (
 	maxManifest     = 4 << 20
 )
 
+// Ellipsis ends a message that was cut.
+const Ellipsis = "…"
+
 var digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 // Fail builds a Failure whose message fits a frame: control characters become blanks and a long text is cut at a character.
@@ -33,12 +36,11 @@ func Fail(code Code, format string, args ...any) *Failure {
 	}, fmt.Sprintf(format, args...))
 	message = strings.TrimSpace(message)
 	if len(message) > MaxMessage {
-		const ellipsis = "…"
-		cut := MaxMessage - len(ellipsis)
+		cut := MaxMessage - len(Ellipsis)
 		for !utf8.RuneStart(message[cut]) {
 			cut--
 		}
-		message = message[:cut] + ellipsis
+		message = message[:cut] + Ellipsis
 	}
 	if message == "" {
 		message = "no further information"

@@ -268,7 +268,9 @@ func (v *View) judgeApply(c operation.Claim, e operation.Evidence) operation.Jud
 		}
 		kind := foundNotRun
 		if f.Error.Code == frame.CodeStalePlan {
-			kind = foundStalePlan
+			if kind = foundStalePlan; !v.namesSource(f.Error.Message) {
+				return v.uncertain(c, e, message+"; it does not name the state that the plan starts from")
+			}
 		}
 		return operation.Judgement{Outcome: operation.Failed, Detail: finding{kind: kind, message: message, code: f.Error.Code}}
 	}
@@ -279,6 +281,21 @@ func (v *View) judgeApply(c operation.Claim, e operation.Evidence) operation.Jud
 		return v.uncertain(c, e, "the Apply opened another database than the plan was computed against")
 	}
 	return succeeded()
+}
+
+// namesSource reports whether a stale-plan refusal names, untruncated, the state that the applied plan starts from: only then it is about this
+// plan and came before the first statement (contract: Failure recovery).
+func (v *View) namesSource(message string) bool {
+	p := v.Schema.Status.Plan
+	if p == nil || p.ActualStateFingerprint == "" || strings.HasSuffix(message, frame.Ellipsis) {
+		return false
+	}
+	for _, word := range strings.Fields(message) {
+		if strings.TrimRight(word, ".,;:") == p.ActualStateFingerprint {
+			return true
+		}
+	}
+	return false
 }
 
 // uncertain holds the proof back for as long as the Apply may still write, unless the API server showed that nothing of it executes.

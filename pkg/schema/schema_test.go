@@ -300,6 +300,12 @@ func TestJudgeApply(t *testing.T) {
 		f.TargetIdentityDigest, f.ExitCode = "", exit
 		return f
 	}
+	stale := func(message string, started bool) frame.Frame {
+		f := fail(frame.CodeStalePlan, started)
+		f.Error.Message = message
+		return f
+	}
+	const named = "the plan starts from " + digestA + "; the database is at " + digestB
 	elsewhere, silent := good, good
 	elsewhere.TargetIdentityDigest = digestA
 	silent.Apply = nil
@@ -316,9 +322,14 @@ func TestJudgeApply(t *testing.T) {
 		"nothing done, exit code 0":    {silent, operation.EvidenceFrame, true, operation.Uncertain},
 		"another database":             {elsewhere, operation.EvidenceFrame, true, operation.Uncertain},
 		"says it does not know":        {uncertain, operation.EvidenceFrame, true, operation.Uncertain},
-		"stale plan":                   {fail(frame.CodeStalePlan, false), operation.EvidenceFrame, false, operation.Failed},
+		"stale plan":                   {stale(named, false), operation.EvidenceFrame, false, operation.Failed},
+		"stale plan of no source":      {stale("the plan is stale", false), operation.EvidenceFrame, false, operation.Uncertain},
+		"stale plan of another source": {stale("the plan starts from "+digestB, false), operation.EvidenceFrame, false, operation.Uncertain},
+		"stale plan, source cut short": {stale("the plan starts from "+digestA[:70], false), operation.EvidenceFrame, false, operation.Uncertain},
+		"stale plan, source with more": {stale("the plan starts from "+digestA+"a", false), operation.EvidenceFrame, false, operation.Uncertain},
+		"stale plan, message cut":      {stale(named+"; and so on…", false), operation.EvidenceFrame, false, operation.Uncertain},
 		"lock not obtained":            {fail(frame.CodeLockTimeout, false), operation.EvidenceFrame, false, operation.Failed},
-		"stale plan after a statement": {fail(frame.CodeStalePlan, true), operation.EvidenceFrame, false, operation.Uncertain},
+		"stale plan after a statement": {stale(named, true), operation.EvidenceFrame, false, operation.Uncertain},
 		"permission denied":            {fail(frame.CodeDatabasePermission, false), operation.EvidenceFrame, false, operation.Uncertain},
 		"statement failed":             {fail(frame.CodeStatementFailed, true), operation.EvidenceFrame, false, operation.Uncertain},
 		"deadline":                     {fail(frame.CodeDeadlineExceeded, false), operation.EvidenceFrame, false, operation.Uncertain},
@@ -338,6 +349,8 @@ func TestJudgeApply(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v := view(func(s *v1alpha1.PtahSchema) {
 				s.Status.ActiveOperation = &v1alpha1.SchemaOperation{Type: "Apply", ID: "op", TargetIdentityDigest: digestB}
+				s.Status.Plan = &v1alpha1.SchemaPlanRecord{}
+				s.Status.Plan.ActualStateFingerprint = digestA
 			})
 			j := v.Judge(operation.Claim{Type: intent.Apply, Mutating: true, ID: "op", ExecutionNotAfter: now.Add(time.Minute)},
 				operation.Evidence{Kind: c.kind, Result: operation.Result{Frame: c.f}, Job: operation.Job{Succeeded: c.ok}})

@@ -491,12 +491,12 @@ func (w *world) execute(p *simPod) {
 	if o.CoordinationDigest != "" {
 		f.TargetIdentityDigest = w.identify
 	}
+	if w.registry == "" && o.Operation != intent.Apply { // every other one fetches something
+		fail(frame.CodeRegistryUnreachable)
+		return
+	}
 	switch o.Operation {
 	case intent.Resolve:
-		if w.registry == "" {
-			fail(frame.CodeRegistryUnreachable)
-			return
-		}
 		f.Resolve = &frame.Resolved{ResolvedReference: "oci://registry.example/shop@" + w.registry, Digest: w.registry, ArtifactType: v1alpha1.SchemaArtifactType}
 	case intent.Verify:
 		f.Verify = &frame.Verified{ArtifactType: v1alpha1.SchemaArtifactType, PolicyDigest: o.Policy.Digest, Requirements: []string{"artifact_types"}}
@@ -537,8 +537,12 @@ func (w *world) apply(o intent.Intent, f *frame.Frame, fail func(frame.Code)) {
 			p = x
 		}
 	}
-	if p == nil || p.Spec.ActualStateFingerprint != sha(w.database) {
-		fail(frame.CodeStalePlan)
+	if p == nil {
+		fail(frame.CodePlanDamaged)
+		return
+	}
+	if from := p.Spec.ActualStateFingerprint; from != sha(w.database) {
+		f.Error = frame.Fail(frame.CodeStalePlan, "the plan starts from %s and the database is at %s", from, sha(w.database))
 		return
 	}
 	for _, to := range w.desired {

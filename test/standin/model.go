@@ -144,7 +144,7 @@ func (m *Model) apply(o intent.Intent, f *frame.Frame) {
 		f.Error = &frame.Failure{Code: frame.CodeDeadlineExceeded, Message: "too late"}
 		return
 	case m.states[o.CoordinationDigest] != step[0]:
-		f.Error = &frame.Failure{Code: frame.CodeStalePlan, Message: "the database moved"}
+		f.Error = frame.Fail(frame.CodeStalePlan, "the plan starts from %s and the database is at %s", Sum(step[0]), Sum(m.states[o.CoordinationDigest]))
 		return
 	}
 	m.states[o.CoordinationDigest] = step[1]
