@@ -92,9 +92,10 @@ func init() {
 			"constraint":   {most: 1, read: constraintBlock("", with(grammars[ConstraintKind], grammar{"name": {refused: "the label is the name"}, "table": {refused: "the table is the one that it stands in"}}))},
 			"row_security": {once: true, read: (*hclReader).rowSecurity}, "platform": {once: true, read: (*hclReader).platform},
 		},
-		DomainKind:    {"check": {most: 1, read: (*hclReader).domainCheck}},
-		CompositeKind: {"field": {least: 1, most: 1, read: (*hclReader).field}},
-		FunctionKind:  {"arg": {least: 1, most: 1, read: (*hclReader).argument}},
+		MaterializedKind: {"index": {least: 1, most: 1, read: (*hclReader).index}},
+		DomainKind:       {"check": {most: 1, read: (*hclReader).domainCheck}},
+		CompositeKind:    {"field": {least: 1, most: 1, read: (*hclReader).field}},
+		FunctionKind:     {"arg": {least: 1, most: 1, read: (*hclReader).argument}},
 		TriggerKind: {
 			"before": {once: true, read: timing("BEFORE")}, "after": {once: true, read: timing("AFTER")}, "instead_of": {once: true, read: timing("INSTEAD OF")},
 		},

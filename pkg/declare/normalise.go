@@ -46,6 +46,7 @@ func (n *normaliser) object(o *Object) {
 		n.require(o, "body", "language")
 	case ViewKind, MaterializedKind:
 		n.require(o, "body")
+		n.parts(o, o.parts)
 	case TriggerKind:
 		n.require(o, "timing", "event", "body", "table")
 		n.trigger(o)

@@ -34,16 +34,7 @@ func (n *normaliser) table(o *Object) {
 		fromColumns = append(fromColumns, n.column(o, c)...)
 	}
 	n.primaryKey(o)
-	parts := append(fromColumns, o.parts...)
-	o.parts = nil
-	for _, p := range append(n.tableChecks(o), parts...) {
-		n.override(p)
-		n.drop(p)
-		p.Key.Schema, p.Key.Table, p.Key.Name = o.Key.Schema, o.Key.Name, p.text("name")
-		delete(p.attrs, "name")
-		n.part(p)
-		n.addPart(o, p)
-	}
+	n.parts(o, slices.Concat(n.tableChecks(o), fromColumns, o.parts))
 	if v, ok := o.attrs["rls_enabled"]; ok {
 		delete(o.attrs, "rls_enabled")
 		n.done = append(n.done, &Object{Key: Key{Kind: RowSecurityKind}, At: v.at, attrs: map[string]Value{"table": refValue(v.at, []string{o.Key.Schema, o.Key.Name}, "")}})
@@ -52,6 +43,19 @@ func (n *normaliser) table(o *Object) {
 		if problem := checkSQL(v.text, asElements); problem != "" {
 			n.bag.add(v.at, "%s: custom_sql %s", o.Key, problem)
 		}
+	}
+}
+
+// parts gives the constraints and indexes of an object their keys.
+func (n *normaliser) parts(o *Object, parts []*Object) {
+	o.parts = nil
+	for _, p := range parts {
+		n.override(p)
+		n.drop(p)
+		p.Key.Schema, p.Key.Table, p.Key.Name = o.Key.Schema, o.Key.Name, p.text("name")
+		delete(p.attrs, "name")
+		n.part(p)
+		n.addPart(o, p)
 	}
 }
 

@@ -161,7 +161,7 @@ table "app" "orders" {
       nulls_last = true
     }
     on {
-      expr = "lower(kind::text)"
+      expr = "abs(total)"
     }
     where   = "total > 0"
     comment = "For reports"
@@ -231,6 +231,10 @@ view "recent" {
 materialized "totals" {
   schema = schema.app
   as     = "SELECT customer, app.total_of(customer) AS total FROM app.orders"
+  index "totals_customer" {
+    columns = ["customer"]
+    unique  = true
+  }
 }
 
 trigger "touch" {

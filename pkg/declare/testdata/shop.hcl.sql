@@ -43,10 +43,11 @@ CREATE TABLE "app"."customers" (
 ALTER TABLE "app"."orders" ADD CONSTRAINT "total_small" CHECK (total < 1000000) NOT VALID;
 ALTER SEQUENCE "app"."invoice" OWNED BY "app"."orders"."invoice";
 CREATE INDEX "customers_name_idx" ON "app"."customers" ("name");
-CREATE INDEX "orders_placed" ON "app"."orders" ("placed" DESC NULLS LAST, (lower(kind::text))) WHERE (total > 0);
+CREATE INDEX "orders_placed" ON "app"."orders" ("placed" DESC NULLS LAST, (abs(total))) WHERE (total > 0);
 CREATE INDEX "orders_total" ON "app"."orders" USING "btree" ("total") INCLUDE ("status");
-ALTER TABLE "app"."orders" ADD CONSTRAINT "orders_customer" FOREIGN KEY ("customer") REFERENCES "app"."customers" ("id") ON DELETE CASCADE;
 CREATE MATERIALIZED VIEW "app"."totals" AS SELECT customer, app.total_of(customer) AS total FROM app.orders;
+CREATE UNIQUE INDEX "totals_customer" ON "app"."totals" ("customer");
+ALTER TABLE "app"."orders" ADD CONSTRAINT "orders_customer" FOREIGN KEY ("customer") REFERENCES "app"."customers" ("id") ON DELETE CASCADE;
 CREATE VIEW "app"."recent" AS SELECT id, total FROM app.orders -- all of them
  WITH CASCADED CHECK OPTION;
 CREATE VIEW "app"."paid" AS SELECT id FROM app.recent WHERE total > 0;

@@ -43,7 +43,7 @@ CREATE TABLE "app"."customers" (
 ALTER TABLE "app"."orders" ADD CONSTRAINT "total_small" CHECK (total < 1000000) NOT VALID;
 ALTER SEQUENCE "app"."invoice" OWNED BY "app"."orders"."invoice";
 CREATE INDEX ON "app"."customers" ("name");
-CREATE INDEX "orders_placed" ON "app"."orders" ("placed" DESC NULLS LAST, (lower(kind::text))) WHERE (total > 0);
+CREATE INDEX "orders_placed" ON "app"."orders" ("placed" DESC NULLS LAST, (abs(total))) WHERE (total > 0);
 CREATE INDEX "orders_total" ON "app"."orders" USING "btree" ("total") INCLUDE ("status");
 CREATE MATERIALIZED VIEW "app"."totals" AS SELECT customer, app.total_of(customer) AS total FROM app.orders;
 CREATE UNIQUE INDEX "totals_customer" ON "app"."totals" ("customer");

@@ -4,6 +4,7 @@ package contract
 import (
 	"time"
 
+	"github.com/ptah-run/ptah/pkg/engine/model"
 	"github.com/ptah-run/ptah/pkg/plan"
 )
 
@@ -43,6 +44,16 @@ type PlanResult struct {
 	NoChange bool
 	Document plan.Document
 	From, To string
+}
+
+// Declared is one statement that was written for a declaration of YAML or HCL, without a semicolon. Object is what it creates or changes; its
+// kind is a word of the declarations. At is where it is declared and Where the place that a byte offset of the SQL comes from, both as
+// file:line:column.
+type Declared struct {
+	SQL    string
+	Object model.Object
+	At     string
+	Where  func(offset int) string
 }
 
 // Source is one SQL file. Name is what messages call it.

@@ -25,7 +25,17 @@ const ScratchPrefix = "ptah_dev_"
 // LoadSQL runs files in a fresh scratch database and reads the result back. Each file gets a session of its own, and every statement its
 // own transaction unless the file opens one: what psql does.
 func LoadSQL(ctx context.Context, devURL string, files []contract.Source) (db *model.Database, err error) {
+	return LoadDeclared(ctx, devURL, nil, files)
+}
+
+// LoadDeclared is LoadSQL with statements that run before the files, in the order given. A file that creates what one of them has created
+// is refused with both places.
+func LoadDeclared(ctx context.Context, devURL string, statements []contract.Declared, files []contract.Source) (db *model.Database, err error) {
 	parsed, err := splitFiles(files)
+	if err != nil {
+		return nil, err
+	}
+	declared, err := newDeclared(statements)
 	if err != nil {
 		return nil, err
 	}
@@ -49,8 +59,11 @@ func LoadSQL(ctx context.Context, devURL string, files []contract.Source) (db *m
 	}()
 	scratch := config.Copy()
 	scratch.Database = name
+	if err := declared.run(ctx, scratch, statements); err != nil {
+		return nil, err
+	}
 	for i := range files {
-		l := &loader{file: files[i].Name, src: string(files[i].Data), secret: config.Password}
+		l := &loader{file: files[i].Name, src: string(files[i].Data), secret: config.Password, declared: declared}
 		if err := l.run(ctx, scratch, parsed[i]); err != nil {
 			return nil, err
 		}
@@ -128,9 +141,10 @@ func (s *session) dropScratch(name string) error {
 
 // loader runs one file.
 type loader struct {
-	file   string
-	src    string
-	secret string // never to be shown
+	file     string
+	src      string
+	secret   string // never to be shown
+	declared *declared
 }
 
 func (l *loader) run(ctx context.Context, config *pgx.ConnConfig, statements []sqlStatement) error {
@@ -140,7 +154,17 @@ func (l *loader) run(ctx context.Context, config *pgx.ConnConfig, statements []s
 	}
 	defer s.close()
 	for _, statement := range statements {
-		if err := s.run(ctx, statement.text); err != nil {
+		twice, err := l.declared.twice(ctx, s, statement.text)
+		if err == nil && twice == "" {
+			err = s.run(ctx, statement.text)
+		}
+		if err == nil && twice == "" {
+			twice, err = l.declared.replaced(ctx, s)
+		}
+		switch {
+		case twice != "":
+			return l.fault(nil, statement.start, twice)
+		case err != nil:
 			return l.statementFault(ctx, statement, err)
 		}
 	}
@@ -176,8 +200,12 @@ func byteOffset(s string, n int) int {
 // fault names the place. The server's text speaks about the author's own file; the password of the dev URL is taken out all the same.
 func (l *loader) fault(err error, offset int, text string) error {
 	line, column := position(l.src, offset)
-	if l.secret != "" {
-		text = strings.ReplaceAll(text, l.secret, "***")
+	return placeFault(err, fmt.Sprintf("%s:%d:%d", l.file, line, column), text, l.secret)
+}
+
+func placeFault(err error, place, text, secret string) error {
+	if secret != "" {
+		text = strings.ReplaceAll(text, secret, "***")
 	}
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' {
@@ -185,5 +213,5 @@ func (l *loader) fault(err error, offset int, text string) error {
 		}
 		return r
 	}, text)
-	return fault.Wrap(err, frame.CodeDesiredSchemaInvalid, "%s:%d:%d: %s", l.file, line, column, text)
+	return fault.Wrap(err, frame.CodeDesiredSchemaInvalid, "%s: %s", place, text)
 }
