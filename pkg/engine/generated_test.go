@@ -161,6 +161,8 @@ type drawer struct {
 	t     *rapid.T
 	label string
 	db    *model.Database
+	// typeNames are the types of the database's own that columns may have.
+	typeNames []string
 }
 
 func drawDatabase(t *rapid.T, label string) *model.Database {
@@ -172,6 +174,7 @@ func drawDatabase(t *rapid.T, label string) *model.Database {
 		}
 	}
 	d.enums()
+	d.drawTypes()
 	for _, name := range tableNames {
 		if d.yes() {
 			d.table(name)
@@ -226,6 +229,10 @@ func (d *drawer) column(name string) model.Column {
 	pool := len(valueTypes) + len(d.db.Enums)
 	if slices.Contains([]string{"c1", "c2", "c3"}, name) && d.yes() {
 		pool = 3 // integers, which the expressions need
+	}
+	if len(d.typeNames) > 0 && d.rarely() {
+		c.Type = d.typeNames[d.pick(len(d.typeNames))]
+		return c
 	}
 	i := d.pick(pool)
 	if i >= len(valueTypes) {

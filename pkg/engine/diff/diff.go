@@ -13,7 +13,8 @@ import (
 
 // Diff is everything that differs. Every list is sorted by key.
 type Diff struct {
-	Schemas     []SchemaChange
+	Schemas []SchemaChange
+	TypeChanges
 	Enums       []EnumChange
 	Sequences   []SequenceChange
 	Tables      []TableChange
@@ -80,12 +81,12 @@ func (c IndexChange) OnlyComment() bool {
 
 // Empty reports that nothing differs.
 func (d *Diff) Empty() bool {
-	return len(d.Schemas) == 0 && len(d.Enums) == 0 && len(d.Sequences) == 0 && len(d.Tables) == 0 && len(d.Definitions) == 0 && len(d.Unmodelled) == 0
+	return len(d.Schemas) == 0 && d.empty() && len(d.Enums) == 0 && len(d.Sequences) == 0 && len(d.Tables) == 0 && len(d.Definitions) == 0 && len(d.Unmodelled) == 0
 }
 
 // Compare says how from becomes to. Both must be normalised.
 func Compare(from, to *model.Database) *Diff {
-	d := &Diff{}
+	d := &Diff{TypeChanges: compareTypes(&from.Types, &to.Types)}
 	pairs(from.Schemas, to.Schemas, func(a, b *model.Schema) int { return cmp.Compare(a.Name, b.Name) }, func(o, n *model.Schema) {
 		d.Schemas = append(d.Schemas, SchemaChange{o, n})
 	})

@@ -24,6 +24,7 @@ func (d *Diff) Findings() []Finding {
 	for _, c := range d.Schemas {
 		t.add(bySide(c.Old, c.New, "tables_added", "tables_removed", "columns_modified"), c.Severity())
 	}
+	t.types(&d.TypeChanges)
 	for _, c := range d.Enums {
 		t.enum(c)
 	}

@@ -217,8 +217,8 @@ var categoryOfKind = map[string]string{
 	"inheritance child": "tables", "typed table": "tables", "unlogged table": "tables", "unlogged sequence": "tables",
 	"function": "functions", "procedure": "functions", "aggregate": "functions", "window function": "functions", "trigger": "functions",
 	"constraint trigger": "functions", "event trigger": "functions", "rule": "functions",
-	"domain": "enums", "composite type": "enums", "range type": "enums", "base type": "enums",
-	"extension": "extensions", "row security": "rls_enabled_tables", "policy": "rls_policies",
+	"range type": "enums", "base type": "enums",
+	"row security": "rls_enabled_tables", "policy": "rls_policies",
 	"statistics": "indexes", "invalid index": "indexes", "clustered index": "indexes", "index option": "indexes",
 }
 

@@ -10,7 +10,7 @@ import (
 )
 
 // fingerprintScheme versions the facts behind Fingerprint. It changes whenever the same database would yield other facts.
-const fingerprintScheme = "ptah.schema.facts.v2"
+const fingerprintScheme = "ptah.schema.facts.v3"
 
 // Fact is one statement about one object: which aspect has which value. Two databases are equal when their facts are.
 type Fact struct {
@@ -69,6 +69,7 @@ func walk(d *Database, visit func(*Fact)) {
 		c.object("schema", d.Schemas[i].Name, "", d.Schemas[i].Name)
 		c.add("comment", d.Schemas[i].Comment)
 	}
+	c.types(&d.Types)
 	for i := range d.Enums {
 		e := &d.Enums[i]
 		c.object("enum", e.Schema, "", e.Name.Name)

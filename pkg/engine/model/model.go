@@ -32,14 +32,15 @@ func (n Name) Compare(o Name) int {
 
 // Database is one database, or one declared schema.
 type Database struct {
-	FormatVersion int          `json:"format_version"`
-	Dialect       string       `json:"dialect"`
-	Schemas       []Schema     `json:"schemas,omitempty"`
-	Enums         []Enum       `json:"enums,omitempty"`
-	Sequences     []Sequence   `json:"sequences,omitempty"`
-	Tables        []Table      `json:"tables,omitempty"`
-	Definitions   []Definition `json:"definitions,omitempty"`
-	Unmodelled    []Object     `json:"unmodelled,omitempty"`
+	FormatVersion int      `json:"format_version"`
+	Dialect       string   `json:"dialect"`
+	Schemas       []Schema `json:"schemas,omitempty"`
+	Types
+	Enums       []Enum       `json:"enums,omitempty"`
+	Sequences   []Sequence   `json:"sequences,omitempty"`
+	Tables      []Table      `json:"tables,omitempty"`
+	Definitions []Definition `json:"definitions,omitempty"`
+	Unmodelled  []Object     `json:"unmodelled,omitempty"`
 }
 
 // Schema is a namespace.
@@ -207,6 +208,7 @@ func (d *Database) Normalise() {
 	slices.SortFunc(d.Sequences, func(a, b Sequence) int { return a.Compare(b.Name) })
 	slices.SortFunc(d.Tables, func(a, b Table) int { return a.Compare(b.Name) })
 	slices.SortFunc(d.Unmodelled, Object.Compare)
+	d.Types.normalise()
 	for i := range d.Definitions {
 		d.Definitions[i].normalise()
 	}

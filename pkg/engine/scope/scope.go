@@ -72,6 +72,7 @@ func (s Scope) Split(d *model.Database) (managed, excluded *model.Database) {
 	managed.Schemas, excluded.Schemas = partition(d.Schemas, func(x *model.Schema) bool {
 		return slices.ContainsFunc(s.selectors, func(sel selector) bool { return sel.matchesSchema(x.Name) })
 	})
+	managed.Types, excluded.Types = s.splitTypes(&d.Types)
 	managed.Enums, excluded.Enums = partition(d.Enums, func(x *model.Enum) bool {
 		return s.excludes(model.KindEnum, x.Schema, x.Name.Name)
 	})
@@ -101,7 +102,7 @@ func partition[T any](items []T, excluded func(*T) bool) (in, out []T) {
 
 // Inhabited lists the schemas that objects of a database live in, sorted.
 func Inhabited(d *model.Database) []string {
-	var names []string
+	names := inhabitedByTypes(&d.Types)
 	for i := range d.Enums {
 		names = append(names, d.Enums[i].Schema)
 	}

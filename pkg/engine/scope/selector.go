@@ -152,7 +152,7 @@ func parseKinds(text string) ([]string, error) {
 }
 
 func knownKinds() []string {
-	return append(model.UnmodelledKinds(), model.KindSchema, model.KindTable, model.KindEnum, model.KindSequence)
+	return append(model.UnmodelledKinds(), model.Kinds()...)
 }
 
 func (s selector) hasKind(kind string) bool { return s.kinds == nil || slices.Contains(s.kinds, kind) }

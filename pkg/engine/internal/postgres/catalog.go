@@ -33,6 +33,7 @@ func (s *session) readCatalog(ctx context.Context) (*model.Database, error) {
 		read func(context.Context) error
 	}{
 		{"schemas", r.readSchemas},
+		{"types", r.readTypes},
 		{"enums", r.readEnums},
 		{"sequences", r.readSequences},
 		{"tables", r.readTables},

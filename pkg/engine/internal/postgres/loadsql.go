@@ -73,7 +73,27 @@ func LoadDeclared(ctx context.Context, devURL string, statements []contract.Decl
 		return nil, err
 	}
 	defer s.close()
-	return s.inspect(ctx)
+	if db, err = s.inspect(ctx); err != nil {
+		return nil, err
+	}
+	forgetVersions(db, slices.Concat(parsed...))
+	return db, nil
+}
+
+// forgetVersions takes the versions out that the files do not name: the dev server chose those.
+func forgetVersions(db *model.Database, statements []sqlStatement) {
+	for i := range db.Extensions {
+		x := &db.Extensions[i]
+		if !slices.ContainsFunc(statements, func(s sqlStatement) bool { return declaresVersion(s.text, x.Name) }) {
+			x.Version = ""
+		}
+	}
+}
+
+func declaresVersion(text, extension string) bool {
+	words := keywords(text, 1<<6)
+	return len(words) > 2 && words[1] == "EXTENSION" && (words[0] == "CREATE" && slices.Contains(words, "VERSION") || words[0] == "ALTER" && slices.Contains(words, "UPDATE")) &&
+		mentions(text)[extension]
 }
 
 // splitFiles cuts all files before the server is asked for anything.

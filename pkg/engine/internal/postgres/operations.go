@@ -54,7 +54,7 @@ func Observe(ctx context.Context, opts contract.Options, desired *model.Database
 	if err != nil {
 		return frame.Observed{}, err
 	}
-	return report(live, keepPublic(live, desired))
+	return report(live, settleVersions(live, keepPublic(live, desired), nil))
 }
 
 // driftReport is what a report's digest covers, as canonical JSON. The fingerprints tell two states with equal counts apart and name nothing.
@@ -120,12 +120,17 @@ func Plan(ctx context.Context, opts contract.Options, desired *model.Database) (
 		return contract.PlanResult{}, err
 	}
 	desired = keepPublic(live, desired)
+	shelf, err := s.readShelf(ctx, live, desired)
+	if err != nil {
+		return contract.PlanResult{}, err
+	}
+	desired = settleVersions(live, desired, shelf)
 	if sc, err = keepInhabited(sc, live, desired); err != nil {
 		return contract.PlanResult{}, err
 	}
 	from, excluded := sc.Split(live)
 	to, _ := sc.Split(desired)
-	p := &planner{from: from, to: to, excluded: excluded, diff: diff.Compare(from, to), major: s.major, online: opts.TransactionMode == contract.TransactionNone}
+	p := &planner{from: from, to: to, excluded: excluded, diff: diff.Compare(from, to), major: s.major, online: opts.TransactionMode == contract.TransactionNone, shelf: shelf}
 	if p.castable, err = s.casts(ctx, p.diff); err != nil {
 		return contract.PlanResult{}, err
 	}

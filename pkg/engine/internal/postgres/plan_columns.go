@@ -80,7 +80,7 @@ func (p *planner) columnExtras(table model.Name, old, c *model.Column) {
 	if c.Storage != old.Storage {
 		storage := c.Storage
 		if storage == "" {
-			storage = typeStorage(c.Type)
+			storage = p.typeStorage(c.Type)
 		}
 		p.add(phaseColumns, p.columnStep(table, c, alter+"SET STORAGE "+storage, "set_storage", diff.Safe, "the storage mode differs", ""))
 	}
@@ -95,8 +95,14 @@ func (p *planner) columnExtras(table model.Name, old, c *model.Column) {
 }
 
 // typeStorage is the storage mode that a variable-length type has by itself. Fixed-length types have but one and never get here.
-func typeStorage(printed string) string {
+func (p *planner) typeStorage(printed string) string {
 	switch t := parseType(printed); {
+	case t.dimensions == 0 && t.schema != "":
+		for i := range p.to.Domains {
+			if x := &p.to.Domains[i]; x.Schema == t.schema && x.Name.Name == t.name {
+				return p.typeStorage(x.Type)
+			}
+		}
 	case t.dimensions == 0 && t.schema == "" && (t.name == "numeric" || t.name == "inet" || t.name == "cidr"):
 		return "main"
 	}

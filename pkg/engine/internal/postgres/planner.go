@@ -24,10 +24,12 @@ const (
 	phaseDropGenerated // before the columns they are computed from
 	phaseDropColumns
 	phaseDropSequences
-	phaseDropEnumsEarly // only where something else takes the name
+	phaseDropTypesEarly // only where something else takes the name, or the type is built again
 	phaseRename
 	phaseSchemas
+	phaseExtensions
 	phaseEnums
+	phaseTypes
 	phaseSequences
 	phaseTables
 	phaseAlterTypes
@@ -40,7 +42,8 @@ const (
 	phaseChecks
 	phaseOwners
 	phaseForeignKeys // last, so that cycles work
-	phaseDropEnums
+	phaseDropTypes
+	phaseDropExtensions
 	phaseComments
 	phaseDropSchemas
 	phaseCount
@@ -64,6 +67,8 @@ type planner struct {
 	recreated map[partKey]bool
 	// late are the constraints and indexes of the target that are not whole yet when the transaction ends.
 	late map[partKey]bool
+	types     typePlan
+	shelf     *shelf
 }
 
 // partKey identifies a constraint or an index of a table.
@@ -113,11 +118,16 @@ func (p *planner) plan() ([]step, error) {
 	p.findRebuilt()
 	p.findRecreated()
 	p.findLeftovers()
+	if err := p.findTypes(); err != nil {
+		return nil, err
+	}
 	if err := p.refuseHeldBack(); err != nil {
 		return nil, err
 	}
 	p.planSchemas()
+	p.planExtensions()
 	p.planEnums()
+	p.planTypes()
 	p.planSequences()
 	p.planTables()
 	var out, outside []step
@@ -196,14 +206,7 @@ func (p *planner) planEnums() {
 		case c.Old == nil:
 			p.createEnum(c)
 		case c.New == nil:
-			ph := phaseDropEnums
-			if p.nameTaken(c.Old.Name) {
-				ph = phaseDropEnumsEarly
-			}
-			p.add(ph, step{Statement: plan.Statement{
-				SQL: "DROP TYPE " + qualified(c.Old.Name), Severity: c.Severity(), Kind: "drop_enum", Object: display(c.Old.Schema, c.Old.Name.Name),
-				Reason: "the enum exists and is not declared",
-			}})
+			continue // planTypes does it, in the order of all types
 		default:
 			p.addValues(c)
 		}
@@ -252,9 +255,13 @@ func anyOf(values, among []string) bool {
 	return slices.ContainsFunc(values, func(v string) bool { return slices.Contains(among, v) })
 }
 
-// nameTaken reports whether something else of the declared schema needs the name that a dropped enum has: types, tables and sequences
-// share one name space.
+// nameTaken reports whether something else of the declared schema needs the name that a dropped type has: types, tables, sequences and
+// views share one name space.
 func (p *planner) nameTaken(n model.Name) bool {
 	_, sequence := slices.BinarySearchFunc(p.to.Sequences, n, func(s model.Sequence, k model.Name) int { return s.Compare(k) })
-	return sequence || p.to.Table(n) != nil
+	return sequence || p.to.Table(n) != nil ||
+		slices.ContainsFunc(p.types.order, func(t *typeNode) bool { return t.kind != model.KindCollation && slices.Contains(t.names, n) }) ||
+		slices.ContainsFunc(p.to.Definitions, func(d model.Definition) bool {
+			return d.Table == "" && d.Arguments == "" && d.Schema == n.Schema && d.Object.Name == n.Name
+		})
 }

@@ -55,6 +55,11 @@ func (p *planner) refuse() error {
 	if err := RefuseUnmodelled("the database", p.refusable()); err != nil {
 		return err
 	}
+	for _, c := range p.diff.Extensions {
+		if err := p.refuseExtension(c); err != nil {
+			return err
+		}
+	}
 	for _, c := range p.diff.Enums {
 		if err := p.refuseEnum(c); err != nil {
 			return err
@@ -64,13 +69,7 @@ func (p *planner) refuse() error {
 }
 
 func (p *planner) refuseEnum(c diff.EnumChange) error {
-	switch {
-	case c.Old == nil:
-		return nil
-	case c.New == nil:
-		if p.nameTaken(c.Old.Name) && p.enumInUse(c.Old.Name) {
-			return refuseObject("enum %q.%q goes while something else takes its name and columns still have its type: rename it in a step of its own", c.Old.Schema, c.Old.Name.Name)
-		}
+	if c.Old == nil || c.New == nil {
 		return nil
 	}
 	for _, v := range c.Old.Values {
@@ -84,24 +83,6 @@ func (p *planner) refuseEnum(c diff.EnumChange) error {
 	return nil
 }
 
-// enumInUse reports whether a column that stays has the type on the target.
-func (p *planner) enumInUse(n model.Name) bool {
-	for i := range p.from.Tables {
-		t := &p.from.Tables[i]
-		for j := range t.Columns {
-			if hasType(&t.Columns[j], n) && !p.columnGoes(model.ColumnRef{Table: t.Name, Column: t.Columns[j].Name}) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func hasType(c *model.Column, n model.Name) bool {
-	t := parseType(c.Type)
-	return t.schema == n.Schema && t.name == n.Name
-}
-
 // refuseHeldBack names what an excluded table holds back: the plan never cascades.
 func (p *planner) refuseHeldBack() error {
 	for i := range p.excluded.Tables {
@@ -113,16 +94,8 @@ func (p *planner) refuseHeldBack() error {
 					c.Name, t.Schema, t.Name.Name, c.Reference.Table.Schema, c.Reference.Table.Name)
 			}
 		}
-		for j := range t.Columns {
-			for _, e := range p.diff.Enums {
-				if e.New == nil && hasType(&t.Columns[j], e.Old.Name) {
-					return refuseObject("column %q of the excluded table %q.%q has the type of enum %q.%q, which the plan would drop: the plan never cascades into what is excluded",
-						t.Columns[j].Name, t.Schema, t.Name.Name, e.Old.Schema, e.Old.Name.Name)
-				}
-			}
-		}
 	}
-	return nil
+	return p.refuseHeldTypes()
 }
 
 func (p *planner) referenceGoes(r *model.Reference) bool {

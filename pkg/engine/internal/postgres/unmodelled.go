@@ -37,9 +37,9 @@ func relationParts() []string {
 	const anyTable = "c.relkind IN ('r', 'p', 'f')"
 	return []string{
 		inSchema(`CASE WHEN o.relispartition THEN 'partition' WHEN o.relkind = 'p' THEN 'partitioned table' WHEN o.relkind = 'f' THEN 'foreign table'
-  WHEN o.relkind = 'v' THEN 'view' WHEN o.relkind = 'm' THEN 'materialized view' WHEN o.relkind = 'c' THEN 'composite type'
+  WHEN o.relkind = 'v' THEN 'view' WHEN o.relkind = 'm' THEN 'materialized view'
   WHEN o.relkind = 'S' THEN 'unlogged sequence' WHEN o.relpersistence = 'u' THEN 'unlogged table' WHEN o.reloftype <> 0 THEN 'typed table' ELSE 'inheritance child' END`,
-			"pg_class", "rel", `(o.relkind IN ('p', 'f', 'v', 'm', 'c') OR o.relkind = 'S' AND o.relpersistence = 'u'
+			"pg_class", "rel", `(o.relkind IN ('p', 'f', 'v', 'm') OR o.relkind = 'S' AND o.relpersistence = 'u'
   AND NOT EXISTS (SELECT FROM pg_depend y WHERE y.classid = 'pg_class'::regclass AND y.objid = o.oid AND y.deptype = 'i')
   OR o.relkind = 'r' AND (o.relispartition OR o.relpersistence = 'u' OR o.reloftype <> 0 OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = o.oid)))`),
 		ofTable("'row security'", "c.relname::text", "pg_class c", anyTable+" AND (c.relrowsecurity OR c.relforcerowsecurity)"),
@@ -90,9 +90,9 @@ func schemaParts() []string {
 		strings.Replace(inSchema(`CASE o.prokind WHEN 'f' THEN 'function' WHEN 'p' THEN 'procedure' WHEN 'a' THEN 'aggregate' ELSE 'window function' END`,
 			"pg_proc", "pro", implicit), "o.proname::text", "o.proname || '(' || pg_get_function_identity_arguments(o.oid) || ')'", 1),
 		// Arrays, row types and multiranges come and go with what they are made of.
-		inSchema(`CASE o.typtype WHEN 'd' THEN 'domain' WHEN 'r' THEN 'range type' ELSE 'base type' END`, "pg_type", "typ",
-			`(o.typtype IN ('d', 'r') OR o.typtype IN ('b', 'p') AND o.typrelid = 0 AND NOT EXISTS (SELECT FROM pg_type e WHERE e.typarray = o.oid))`),
-		inSchema("'collation'", "pg_collation", "coll", "true"),
+		inSchema(`CASE o.typtype WHEN 'r' THEN 'range type' ELSE 'base type' END`, "pg_type", "typ",
+			`(o.typtype = 'r' AND EXISTS (SELECT FROM pg_range r WHERE r.rngtypid = o.oid AND NOT (`+modelledRange+`)) OR o.typtype IN ('b', 'p') AND o.typrelid = 0 AND NOT EXISTS (SELECT FROM pg_type e WHERE e.typarray = o.oid))`),
+		inSchema("'collation'", "pg_collation", "coll", "NOT ("+modelledCollation+")"),
 		inSchema("'conversion'", "pg_conversion", "con", "true"),
 		inSchema("'operator'", "pg_operator", "opr", "true"),
 		inSchema("'operator class'", "pg_opclass", "opc", "true"),
@@ -107,14 +107,15 @@ func schemaParts() []string {
 
 func databaseParts() []string {
 	return []string{
-		outside("extension", "pg_extension", "o.extname::text", "o.extname <> 'plpgsql'"),
 		outside("event trigger", "pg_event_trigger", "o.evtname::text", "true"),
 		outside("publication", "pg_publication", "o.pubname::text", "true"),
 		outside("foreign data wrapper", "pg_foreign_data_wrapper", "o.fdwname::text", "true"),
 		outside("foreign server", "pg_foreign_server", "o.srvname::text", "true"),
 		outside("language", "pg_language", "o.lanname::text", "true"),
 		outside("access method", "pg_am", "o.amname::text", "true"),
-		outside("cast", "pg_cast", "format_type(o.castsource, NULL) || ' AS ' || format_type(o.casttarget, NULL)", "true"),
+		outside("cast", "pg_cast", "format_type(o.castsource, NULL) || ' AS ' || format_type(o.casttarget, NULL)",
+			// A range type brings its own cast to its multirange.
+			`NOT EXISTS (SELECT FROM pg_depend y WHERE y.classid = 'pg_cast'::regclass AND y.objid = o.oid AND y.deptype = 'i')`),
 		outside("transform", "pg_transform", "format_type(o.trftype, NULL)", "true"),
 		`SELECT 'subscription', '', '', o.subname::text FROM pg_subscription o WHERE o.subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())`,
 		`SELECT DISTINCT 'security label', '', '', l.provider || ' on ' || l.objoid::text FROM pg_seclabel l`,
