@@ -66,9 +66,9 @@ type planner struct {
 	rebuilt   map[model.ColumnRef]bool
 	recreated map[partKey]bool
 	// late are the constraints and indexes of the target that are not whole yet when the transaction ends.
-	late map[partKey]bool
-	types     typePlan
-	shelf     *shelf
+	late  map[partKey]bool
+	types typePlan
+	shelf *shelf
 }
 
 // partKey identifies a constraint or an index of a table.
