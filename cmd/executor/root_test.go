@@ -60,5 +60,5 @@ func TestVersionIsJSON(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(stdout), &v))
 	assert.Equal(t, "ptah", v.Name)
 	assert.Equal(t, executor.ContractVersion, v.ContractVersion)
-	assert.Equal(t, []string{"postgres"}, v.Engines)
+	assert.Equal(t, []string{"postgres", "mysql"}, v.Engines)
 }

@@ -1,5 +1,5 @@
-// Package engine compares databases with declared schemas and converges them: catalog readers, differ, planner, Apply. One dialect is
-// implemented, PostgreSQL 14 to 18, in internal/postgres; model, scope and diff are shared by all dialects.
+// Package engine compares databases with declared schemas and converges them: catalog readers, differ, planner, Apply. Two dialects are
+// implemented: PostgreSQL 14 to 18 in internal/postgres, MySQL 8.4 and MariaDB from 10.11 in internal/mysql; model, scope and diff are shared.
 //
 // What the model describes is converged; what it does not describe and exists in the managed scope, on either side, is refused by name
 // (frame.CodeUnsupportedObject). Ownership, privileges and rows are no part of a schema. The managed scope is everything outside of the
@@ -17,6 +17,7 @@ import (
 
 	"github.com/ptah-run/ptah/pkg/engine/internal/contract"
 	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
+	"github.com/ptah-run/ptah/pkg/engine/internal/mysql"
 	"github.com/ptah-run/ptah/pkg/engine/internal/postgres"
 	"github.com/ptah-run/ptah/pkg/engine/model"
 	"github.com/ptah-run/ptah/pkg/engine/scope"
@@ -39,54 +40,78 @@ type Source = contract.Source
 // LockName is the advisory lock that serialises Apply on one database.
 const LockName = contract.LockName
 
+// dialect is what internal/postgres and internal/mysql are.
+type dialect struct {
+	name    string
+	title   string
+	observe func(context.Context, Options, *model.Database) (frame.Observed, error)
+	plan    func(context.Context, Options, *model.Database) (PlanResult, error)
+	apply   func(context.Context, Options, plan.Document) (frame.Applied, error)
+	inspect func(context.Context, string) (*model.Database, error)
+	loadSQL func(context.Context, string, []Source) (*model.Database, error)
+}
+
+var (
+	postgresDialect = dialect{model.Postgres, "PostgreSQL", postgres.Observe, postgres.Plan, postgres.Apply, postgres.Inspect, postgres.LoadSQL}
+	mysqlDialect    = dialect{model.MySQL, "MySQL or MariaDB", mysql.Observe, mysql.Plan, mysql.Apply, mysql.Inspect, mysql.LoadSQL}
+)
+
+// dialects are found by the scheme of a database URL.
+var dialects = map[string]dialect{"postgres": postgresDialect, "postgresql": postgresDialect, "mysql": mysqlDialect, "mariadb": mysqlDialect}
+
 // Observe compares the whole database with the declared schema, read-only and without excludes, and counts the differences by category.
 // It names nothing and refuses nothing that it can read.
 func Observe(ctx context.Context, opts Options, desired *model.Database) (frame.Observed, error) {
-	if err := supported(opts.URL, desired); err != nil {
+	d, err := supported(opts.URL, desired)
+	if err != nil {
 		return frame.Observed{}, err
 	}
-	observed, err := postgres.Observe(ctx, opts, desired)
+	observed, err := d.observe(ctx, opts, desired)
 	return observed, typed(err)
 }
 
 // Plan computes, read-only, the statements that make the managed scope of the database equal to the declared schema. It computes once;
 // identical inputs give identical documents.
 func Plan(ctx context.Context, opts Options, desired *model.Database) (PlanResult, error) {
-	if err := supported(opts.URL, desired); err != nil {
+	d, err := supported(opts.URL, desired)
+	if err != nil {
 		return PlanResult{}, err
 	}
-	result, err := postgres.Plan(ctx, opts, desired)
+	result, err := d.plan(ctx, opts, desired)
 	return result, typed(err)
 }
 
-// Apply runs a document in one transaction of one session, under the advisory lock LockName, which a second connection proves; statements that the
-// document marks for it follow the transaction, one by one. The managed scope is the document's own. Nothing is executed unless the database has
-// the document's source fingerprint, and nothing is committed unless it then has the fingerprint that the document says. On error, MutationStarted
-// and OutcomeUncertain of *Error say what is known.
+// Apply runs a document on one session, under the advisory lock LockName, which a second connection proves. The managed scope is the document's own.
+// Nothing is executed unless the database has the document's source fingerprint. On PostgreSQL all is one transaction, and nothing is committed unless
+// the database then has the fingerprint that the document says; statements that the document marks for it follow the transaction, one by one. MySQL and
+// MariaDB commit statement by statement, and the end is compared. On error, MutationStarted and OutcomeUncertain of *Error say what is known.
 func Apply(ctx context.Context, opts Options, doc plan.Document) (frame.Applied, error) {
-	if err := supported(opts.URL, nil); err != nil {
+	d, err := supported(opts.URL, nil)
+	if err != nil {
 		return frame.Applied{}, err
 	}
-	applied, err := postgres.Apply(ctx, opts, doc)
+	applied, err := d.apply(ctx, opts, doc)
 	return applied, typed(err)
 }
 
 // Inspect reads the whole database, read-only.
 func Inspect(ctx context.Context, databaseURL string) (*model.Database, error) {
-	if err := supported(databaseURL, nil); err != nil {
+	d, err := supported(databaseURL, nil)
+	if err != nil {
 		return nil, err
 	}
-	db, err := postgres.Inspect(ctx, databaseURL)
+	db, err := d.inspect(ctx, databaseURL)
 	return db, typed(err)
 }
 
 // LoadSQL runs SQL files, in order, in a fresh scratch database of the server that devURL leads to, reads the result back and drops the
 // database. Errors of the files carry file, line and column.
 func LoadSQL(ctx context.Context, devURL string, files []Source) (*model.Database, error) {
-	if err := supported(devURL, nil); err != nil {
+	d, err := supported(devURL, nil)
+	if err != nil {
 		return nil, err
 	}
-	db, err := postgres.LoadSQL(ctx, devURL, files)
+	db, err := d.loadSQL(ctx, devURL, files)
 	return db, typed(err)
 }
 
@@ -100,23 +125,24 @@ func CheckSupported(desired *model.Database, exclude []string) error {
 	return typed(postgres.RefuseUnmodelled("the declared schema", managed))
 }
 
-// supported refuses other dialects before anything is opened.
-func supported(databaseURL string, desired *model.Database) error {
+// supported finds the dialect of a URL, and refuses other ones before anything is opened.
+func supported(databaseURL string, desired *model.Database) (dialect, error) {
 	if databaseURL == "" {
-		return fault.New(frame.CodeCredentialMissing, "the database URL is empty")
+		return dialect{}, fault.New(frame.CodeCredentialMissing, "the database URL is empty")
 	}
 	u, err := url.Parse(databaseURL)
 	if err != nil {
 		// The error quotes the URL.
-		return fault.New(frame.CodeDatabaseURLInvalid, "the database URL cannot be parsed")
+		return dialect{}, fault.New(frame.CodeDatabaseURLInvalid, "the database URL cannot be parsed")
 	}
-	if scheme := strings.ToLower(u.Scheme); scheme != "postgres" && scheme != "postgresql" {
-		return fault.New(frame.CodeDatabaseURLInvalid, "the database URL must start with postgres:// or postgresql://")
+	d, known := dialects[strings.ToLower(u.Scheme)]
+	if !known {
+		return dialect{}, fault.New(frame.CodeDatabaseURLInvalid, "the database URL must start with postgres://, postgresql://, mysql:// or mariadb://")
 	}
-	if desired != nil && desired.Dialect != model.Postgres {
-		return fault.New(frame.CodeDesiredSchemaInvalid, "the declared schema is written for %q and the database is PostgreSQL", desired.Dialect)
+	if desired != nil && desired.Dialect != d.name {
+		return dialect{}, fault.New(frame.CodeDesiredSchemaInvalid, "the declared schema is written for %q and the database is %s", desired.Dialect, d.title)
 	}
-	return nil
+	return d, nil
 }
 
 // typed makes sure that nothing else than an *Error leaves the package.

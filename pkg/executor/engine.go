@@ -97,7 +97,7 @@ func (e *Engine) Version() int {
 		ContractVersion int      `json:"contractVersion"`
 		ProtocolVersion int      `json:"protocolVersion"`
 		Engines         []string `json:"engines"`
-	}{"ptah", release.Version, release.Describe(), ContractVersion, intent.ProtocolVersion, []string{target.Postgres}})
+	}{"ptah", release.Version, release.Describe(), ContractVersion, intent.ProtocolVersion, []string{target.Postgres, target.MySQL}})
 }
 
 // answer runs one operation and prints its answer, whatever happens.

@@ -30,7 +30,7 @@ func sqlProblem(dialect, sql string) string {
 // severalStatements reports a semicolon outside the body of a routine.
 func severalStatements(dialect string, toks []lexeme) bool {
 	if dialect == DialectMySQL && definesRoutine(toks) {
-		return !toks[len(toks)-1].is("END")
+		return !endsBlock(toks)
 	}
 	block := 0
 	for i, t := range toks {
@@ -44,6 +44,22 @@ func severalStatements(dialect string, toks []lexeme) bool {
 		case block == 0 && t.punct(";"):
 			return true
 		}
+	}
+	return false
+}
+
+// endsBlock reports a statement whose last words close a block: END, END IF and the like, with or without the label of the block.
+func endsBlock(toks []lexeme) bool {
+	for i := len(toks) - 1; i >= 0 && i >= len(toks)-3; i-- {
+		if !toks[i].is("END") {
+			continue
+		}
+		rest := &cursor{toks: toks, pos: i + 1}
+		rest.takeAny("IF", "CASE", "LOOP", "WHILE", "REPEAT")
+		if rest.peek().name() {
+			rest.pos++
+		}
+		return rest.done()
 	}
 	return false
 }

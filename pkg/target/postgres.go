@@ -59,9 +59,18 @@ var parameters = map[string]parameter{
 	"idle_in_transaction_session_timeout": {session: true, check: charset("0123456789abcdefghijklmnopqrstuvwxyz")},
 }
 
+// vocabulary is what URLs of an engine may hold.
+func vocabulary(engine string) map[string]parameter {
+	if engine == MySQL {
+		return parametersMySQL
+	}
+	return parameters
+}
+
 // boundParameters lists the names in the identity, sorted.
-func boundParameters() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Keys(parameters)), func(name string) bool { return !parameters[name].bound })
+func boundParameters(engine string) []string {
+	all := vocabulary(engine)
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(name string) bool { return !all[name].bound })
 }
 
 func parsePostgres(p parts) (Target, error) {

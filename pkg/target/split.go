@@ -96,8 +96,10 @@ func splitQuery(query string) (map[string]string, error) {
 
 // known gives a parameter's name back only if it is one of ours: an unknown name may be a piece of a password.
 func known(name string) string {
-	if _, ok := parameters[name]; ok {
-		return name
+	for _, engine := range []string{Postgres, MySQL} {
+		if _, ok := vocabulary(engine)[name]; ok {
+			return name
+		}
 	}
 	return "(unknown)"
 }

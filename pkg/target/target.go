@@ -16,8 +16,11 @@ import (
 	"strings"
 )
 
-// Postgres is the engine of postgres:// and postgresql:// URLs.
-const Postgres = "postgres"
+// Postgres is the engine of postgres:// and postgresql:// URLs, MySQL that of mysql:// and mariadb:// ones.
+const (
+	Postgres = "postgres"
+	MySQL    = "mysql"
+)
 
 // MaxURL bounds a database URL, in bytes.
 const MaxURL = 8 << 10
@@ -55,8 +58,10 @@ func Parse(text string) (Target, error) {
 	switch raw.scheme {
 	case "postgres", "postgresql":
 		return parsePostgres(raw)
+	case "mysql", "mariadb":
+		return parseMySQL(raw)
 	default:
-		return Target{}, refuse("scheme", "must be postgres or postgresql")
+		return Target{}, refuse("scheme", "must be postgres, postgresql, mysql or mariadb")
 	}
 }
 
@@ -118,7 +123,7 @@ func (t Target) IdentityDigest() string {
 	for _, field := range []string{identityScheme, t.engine, t.host, strconv.Itoa(int(t.port)), t.database, t.user} {
 		writeField(h, field)
 	}
-	for _, name := range boundParameters() {
+	for _, name := range boundParameters(t.engine) {
 		writeField(h, name)
 		writeField(h, t.effective(name))
 	}
@@ -130,7 +135,7 @@ func (t Target) effective(name string) string {
 	if v, ok := t.params[name]; ok {
 		return v
 	}
-	return parameters[name].fallback
+	return vocabulary(t.engine)[name].fallback
 }
 
 // writeField prefixes the length, so that no two tuples share bytes.

@@ -75,7 +75,7 @@ func TestParseRefuses(t *testing.T) {
 		"NUL":                       {"postgres://app:s3ntinel@db.example/shop\x00", "text"},
 		"non-ASCII":                 {"postgres://app:s3ntinelé@db.example/shop", "text"},
 		"keyword form":              {"host=db.example;password=s3ntinel", "scheme"},
-		"mysql":                     {"mysql://app:s3ntinel@db.example/shop", "scheme"},
+		"another engine":            {"oracle://app:s3ntinel@db.example/shop", "scheme"},
 		"https":                     {"https://app:s3ntinel@db.example/shop", "scheme"},
 		"opaque":                    {"postgres:app:s3ntinel@db.example", "scheme"},
 		"fragment":                  {"postgres://app:s3nti#nel@db.example/shop", "fragment"},

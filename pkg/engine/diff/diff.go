@@ -47,11 +47,15 @@ type TableChange struct {
 
 // Properties reports a difference of the table itself: its comment or options.
 func (t *TableChange) Properties() bool {
-	return t.Old != nil && t.New != nil && (t.Old.Comment != t.New.Comment || !slices.Equal(t.Old.Options, t.New.Options))
+	return t.Old != nil && t.New != nil && (t.Old.Comment != t.New.Comment || !slices.Equal(t.Old.Options, t.New.Options) ||
+		!equal(t.Old.MySQLPart(), t.New.MySQLPart()))
 }
 
-// ColumnChange is one column.
-type ColumnChange struct{ Old, New *model.Column }
+// ColumnChange is one column. MySQL says in which dialect its types are printed.
+type ColumnChange struct {
+	Old, New *model.Column
+	MySQL    bool
+}
 
 // ConstraintChange is one constraint.
 type ConstraintChange struct{ Old, New *model.Constraint }
@@ -184,7 +188,7 @@ func compareTables(o, n *model.Table) *TableChange {
 	}
 	byName := func(a, b *model.Column) int { return cmp.Compare(a.Name, b.Name) }
 	pairs(sortedColumns(o), sortedColumns(n), byName, func(o, n *model.Column) {
-		t.Columns = append(t.Columns, ColumnChange{o, n})
+		t.Columns = append(t.Columns, ColumnChange{o, n, t.Old.MySQL != nil})
 	})
 	pairs(o.Constraints, n.Constraints, func(a, b *model.Constraint) int { return cmp.Compare(a.Name, b.Name) }, func(o, n *model.Constraint) {
 		t.Constraints = append(t.Constraints, ConstraintChange{o, n})

@@ -119,7 +119,7 @@ func (t tally) table(c *TableChange) {
 		return
 	}
 	if c.Properties() {
-		t.add("columns_modified", Safe)
+		t.add("columns_modified", c.Severity())
 	}
 	for _, col := range c.Columns {
 		t.add(bySide(col.Old, col.New, "columns_added", "columns_removed", "columns_modified"), col.Severity())

@@ -78,7 +78,7 @@ func (c ObjectChange) Severity() string { return bySide(c.Old, c.New, Warning, D
 // Severity of a column's change. An added column that is NOT NULL and has no value for existing rows is a warning.
 func (c ColumnChange) Severity() string {
 	if c.Old == nil {
-		if c.New.NotNull && c.New.Default == "" && c.New.Identity == nil && c.New.Generated == nil {
+		if c.needsValue() {
 			return Warning
 		}
 		return Safe
@@ -101,7 +101,7 @@ func (c ColumnChange) Severity() string {
 		add(true, Destructive)
 	default:
 		add(o.Generated != nil, Destructive)
-		add(o.Type != n.Type, TypeChangeSeverity(o.Type, n.Type))
+		add(o.Type != n.Type, c.typeSeverity())
 	}
 	add(o.Collation != n.Collation, Warning)
 	add(o.NotNull && !n.NotNull, Destructive)
@@ -109,6 +109,7 @@ func (c ColumnChange) Severity() string {
 	add(o.Default != n.Default, Warning)
 	add(o.Identity != nil && n.Identity == nil, Destructive)
 	add(n.Identity != nil && (o.Identity == nil || *o.Identity != *n.Identity), Warning)
+	add(c.MySQL, c.severityMySQL())
 	return Worst(all...)
 }
 
@@ -129,6 +130,9 @@ func (c ConstraintChange) keepsProtection() bool {
 	o, n := *c.Old, *c.New
 	if o.NotValid && !n.NotValid {
 		o.NotValid = false
+	}
+	if o.NotEnforced && !n.NotEnforced {
+		o.NotEnforced = false
 	}
 	o.Name, o.Comment, o.Options = n.Name, n.Comment, n.Options
 	o.Deferrable, o.Deferred = n.Deferrable, n.Deferred
@@ -216,7 +220,7 @@ var categoryOfKind = map[string]string{
 	"view": "tables", "materialized view": "tables", "foreign table": "tables", "partitioned table": "tables", "partition": "tables",
 	"inheritance child": "tables", "typed table": "tables", "unlogged table": "tables", "unlogged sequence": "tables",
 	"function": "functions", "procedure": "functions", "aggregate": "functions", "window function": "functions", "trigger": "functions",
-	"constraint trigger": "functions", "event trigger": "functions", "rule": "functions",
+	"event": "functions", "package": "functions", "package body": "functions", "constraint trigger": "functions", "event trigger": "functions", "rule": "functions",
 	"range type": "enums", "base type": "enums",
 	"row security": "rls_enabled_tables", "policy": "rls_policies",
 	"statistics": "indexes", "invalid index": "indexes", "clustered index": "indexes", "index option": "indexes",

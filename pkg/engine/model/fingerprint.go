@@ -138,6 +138,7 @@ func (c *collector) table(t *Table) {
 	c.object("table", t.Schema, "", t.Name.Name)
 	c.add("comment", t.Comment)
 	c.add("options", list(t.Options...))
+	c.tableMySQL(t.MySQL)
 	columns := make([]*Column, len(t.Columns))
 	for i := range t.Columns {
 		columns[i] = &t.Columns[i]
@@ -170,6 +171,7 @@ func (c *collector) column(t *Table, col *Column) {
 	c.add("storage", col.Storage)
 	c.add("compression", col.Compression)
 	c.add("comment", col.Comment)
+	c.columnMySQL(col.MySQL)
 }
 
 func (c *collector) constraint(t *Table, k *Constraint) {
@@ -187,6 +189,7 @@ func (c *collector) constraint(t *Table, k *Constraint) {
 	}
 	c.add("expression", k.Expression)
 	c.flag("no inherit", k.NoInherit)
+	c.flag("not enforced", k.NotEnforced)
 	c.add("comment", k.Comment)
 }
 
@@ -202,4 +205,5 @@ func (c *collector) index(t *Table, x *Index) {
 	c.add("options", list(x.Options...))
 	c.add("predicate", x.Predicate)
 	c.add("comment", x.Comment)
+	c.indexMySQL(x)
 }

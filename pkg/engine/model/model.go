@@ -34,6 +34,7 @@ func (n Name) Compare(o Name) int {
 type Database struct {
 	FormatVersion int      `json:"format_version"`
 	Dialect       string   `json:"dialect"`
+	Server        string   `json:"server,omitempty"` // of the MySQL dialect: whose words the model is in
 	Schemas       []Schema `json:"schemas,omitempty"`
 	Types
 	Enums       []Enum       `json:"enums,omitempty"`
@@ -91,6 +92,7 @@ type Table struct {
 	Columns     []Column     `json:"columns,omitempty"`
 	Constraints []Constraint `json:"constraints,omitempty"`
 	Indexes     []Index      `json:"indexes,omitempty"` // without those that belong to a constraint
+	MySQL       *TableMySQL  `json:"mysql,omitempty"`
 }
 
 // Column of a table. Type, Collation, Default and expressions are the server's own canonical text, every name qualified.
@@ -105,6 +107,8 @@ type Column struct {
 	Storage     string     `json:"storage,omitempty"`     // plain, external, extended or main; empty where it is the type's own
 	Compression string     `json:"compression,omitempty"` // pglz or lz4; empty for the server's default
 	Comment     string     `json:"comment,omitempty"`
+
+	MySQL *ColumnMySQL `json:"mysql,omitempty"`
 }
 
 // Identity is GENERATED … AS IDENTITY.
@@ -150,6 +154,8 @@ type Constraint struct {
 	Expression string `json:"expression,omitempty"`
 	NoInherit  bool   `json:"no_inherit,omitempty"`
 
+	NotEnforced bool `json:"not_enforced,omitempty"` // of a check on MySQL
+
 	Comment string `json:"comment,omitempty"`
 }
 
@@ -174,6 +180,8 @@ type Index struct {
 	Options          []string   `json:"options,omitempty"` // storage parameters, sorted
 	Predicate        string     `json:"predicate,omitempty"`
 	Comment          string     `json:"comment,omitempty"`
+
+	MySQL *IndexMySQL `json:"mysql,omitempty"`
 }
 
 // IndexKey is one key of an index: a column or an expression. Order is the server's text for what follows the operator class.
@@ -183,6 +191,7 @@ type IndexKey struct {
 	Collation  string `json:"collation,omitempty"` // qualified; empty where it is the key's own
 	Opclass    string `json:"opclass,omitempty"`   // with its parameters; empty for the default one
 	Order      string `json:"order,omitempty"`     // DESC, NULLS FIRST, DESC NULLS LAST; empty for the default
+	Prefix     int    `json:"prefix,omitempty"`    // length, on MySQL
 }
 
 // Object identifies something by its kind and names: a definition, or what exists and is not modelled.
@@ -216,6 +225,9 @@ func (d *Database) Normalise() {
 	for i := range d.Tables {
 		t := &d.Tables[i]
 		slices.Sort(t.Options)
+		if t.MySQL != nil {
+			slices.Sort(t.MySQL.Periods)
+		}
 		slices.SortFunc(t.Constraints, func(a, b Constraint) int { return cmp.Compare(a.Name, b.Name) })
 		slices.SortFunc(t.Indexes, func(a, b Index) int { return cmp.Compare(a.Name, b.Name) })
 		for j := range t.Constraints {

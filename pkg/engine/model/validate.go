@@ -16,7 +16,7 @@ func (d *Database) Validate() error {
 	case d.Dialect != Postgres && d.Dialect != MySQL:
 		return fmt.Errorf("unknown dialect %q", d.Dialect)
 	}
-	for _, check := range []func() error{d.validateTop, d.validateTypes, d.validateTables, d.validateDefinitions} {
+	for _, check := range []func() error{d.validateTop, d.validateTypes, d.validateTables, d.validateDefinitions, d.validateServer} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -56,7 +56,7 @@ func (d *Database) validateTop() error {
 	}
 	for i := range d.Sequences {
 		s := &d.Sequences[i]
-		if err := text("sequence name or type", s.Schema, s.Name.Name, s.Type); err != nil {
+		if err := text("sequence name or type", d.schemaOf(s.Name), s.Name.Name, s.Type); err != nil {
 			return err
 		}
 	}
@@ -68,8 +68,19 @@ func (d *Database) validateTop() error {
 	return nil
 }
 
+// schemaOf is the schema that a name must have; where a dialect has none, the name itself.
+func (d *Database) schemaOf(n Name) string {
+	if d.Dialect == MySQL {
+		return n.Name
+	}
+	return n.Schema
+}
+
 func (d *Database) validateTables() error {
 	for i := range d.Tables {
+		if err := text("table name", d.schemaOf(d.Tables[i].Name), d.Tables[i].Name.Name); err != nil {
+			return err
+		}
 		if err := d.Tables[i].validate(); err != nil {
 			return fmt.Errorf("table %q.%q: %w", d.Tables[i].Schema, d.Tables[i].Name.Name, err)
 		}
@@ -78,9 +89,6 @@ func (d *Database) validateTables() error {
 }
 
 func (t *Table) validate() error {
-	if err := text("table name", t.Schema, t.Name.Name); err != nil {
-		return err
-	}
 	columns := map[string]bool{}
 	for i := range t.Columns {
 		c := &t.Columns[i]

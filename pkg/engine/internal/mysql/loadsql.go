@@ -1,0 +1,169 @@
+package mysql
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	driver "github.com/go-sql-driver/mysql"
+
+	"github.com/ptah-run/ptah/pkg/engine/internal/contract"
+	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
+	"github.com/ptah-run/ptah/pkg/engine/model"
+	"github.com/ptah-run/ptah/pkg/frame"
+)
+
+// ScratchPrefix starts the name of every scratch database.
+const ScratchPrefix = "ptah_dev_"
+
+// LoadSQL runs files in a fresh scratch database, which has the default collation of the database that the URL names, and reads the result back. Each
+// file gets a session of its own.
+func LoadSQL(ctx context.Context, devURL string, files []contract.Source) (db *model.Database, err error) {
+	parsed, err := splitFiles(files)
+	if err != nil {
+		return nil, err
+	}
+	c, err := config(devURL)
+	if err != nil {
+		return nil, err
+	}
+	admin, err := connectConfig(ctx, c, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer admin.close()
+	name, err := admin.createScratch(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if dropErr := admin.dropScratch(name); dropErr != nil && err == nil {
+			db, err = nil, dropErr
+		}
+	}()
+	scratch := c.Clone()
+	scratch.DBName = name
+	for i := range files {
+		l := &loader{file: files[i].Name, src: string(files[i].Data), secret: c.Passwd}
+		if err := l.run(ctx, scratch, parsed[i]); err != nil {
+			return nil, err
+		}
+	}
+	s, err := connectConfig(ctx, scratch, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	return s.inspect(ctx)
+}
+
+// splitFiles cuts all files before the server is asked for anything.
+func splitFiles(files []contract.Source) ([][]sqlStatement, error) {
+	out := make([][]sqlStatement, len(files))
+	for i, f := range files {
+		l := &loader{file: f.Name, src: string(f.Data)}
+		if !utf8.Valid(f.Data) || strings.IndexByte(l.src, 0) >= 0 {
+			return nil, fault.New(frame.CodeDesiredSchemaInvalid, "%s: not a text file in UTF-8", f.Name)
+		}
+		statements, problem := splitSQL(l.src)
+		if problem != nil {
+			return nil, l.fault(nil, problem.offset, problem.text)
+		}
+		for _, s := range statements {
+			if reason := refusedStatement(s.text); reason != "" {
+				return nil, l.fault(nil, s.start, reason)
+			}
+		}
+		out[i] = statements
+	}
+	return out, nil
+}
+
+func (s *session) createScratch(ctx context.Context) (string, error) {
+	var random [8]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		return "", fault.Wrap(err, frame.CodeInternal, "naming the scratch database")
+	}
+	name := ScratchPrefix + hex.EncodeToString(random[:])
+	collation := ""
+	const query = "SELECT DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = DATABASE()"
+	if err := s.rows(ctx, "reading the collation of the dev database", query, func(row []string) { collation = row[0] }); err != nil {
+		return "", err
+	}
+	create := "CREATE DATABASE " + ident(name)
+	if collation != "" {
+		create += " " + charsetSQL(collation)
+	}
+	if err := s.run(ctx, create); err != nil {
+		// A killed CREATE DATABASE may still have happened.
+		_ = s.dropScratch(name)
+		return "", queryFault(ctx, err, "creating a scratch database on the dev server")
+	}
+	return name, nil
+}
+
+// dropScratch drops the scratch database even when the caller's context has ended.
+func (s *session) dropScratch(name string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
+	defer cancel()
+	if err := s.run(ctx, "DROP DATABASE IF EXISTS "+ident(name)); err != nil {
+		return queryFault(ctx, err, "dropping the scratch database "+name)
+	}
+	return nil
+}
+
+// loader runs one file.
+type loader struct {
+	file   string
+	src    string
+	secret string // never to be shown
+}
+
+func (l *loader) run(ctx context.Context, c *driver.Config, statements []sqlStatement) error {
+	s, err := connectConfig(ctx, c, 0)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	for _, statement := range statements {
+		if err := s.run(ctx, statement.text); err != nil {
+			return l.statementFault(ctx, statement, err)
+		}
+	}
+	return nil
+}
+
+func (l *loader) statementFault(ctx context.Context, statement sqlStatement, err error) error {
+	var server *driver.MySQLError
+	if ctx.Err() != nil || !errors.As(err, &server) {
+		return queryFault(ctx, err, "running "+l.file)
+	}
+	return l.fault(err, statement.start, fmt.Sprintf("%s (error %d)", server.Message, server.Number))
+}
+
+// fault names the place. The server's text speaks about the author's own file; the password of the dev URL is taken out all the same.
+func (l *loader) fault(err error, offset int, text string) error {
+	line, column := position(l.src, offset)
+	if l.secret != "" {
+		text = strings.ReplaceAll(text, l.secret, "***")
+	}
+	text = strings.Map(func(r rune) rune {
+		if r < ' ' {
+			return ' '
+		}
+		return r
+	}, text)
+	return fault.Wrap(err, frame.CodeDesiredSchemaInvalid, "%s:%d:%d: %s", l.file, line, column, text)
+}
+
+// position is where a byte offset lies, line and column from 1, columns in characters.
+func position(src string, offset int) (line, column int) {
+	offset = min(max(offset, 0), len(src))
+	before := src[:offset]
+	line = strings.Count(before, "\n") + 1
+	return line, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1
+}
