@@ -35,11 +35,16 @@ helpers included. A registry on a loopback address is spoken to over plain HTTP.
 func newSchema(global *options.Global) *cobra.Command {
 	o := &schemaOptions{registryOptions: registryOptions{global: global}}
 	cmd := &cobra.Command{
-		Use:   "schema FILE... oci://REFERENCE",
-		Short: "Load SQL files into a dev database, read them back and publish the schema",
-		Long: `Load SQL files, in the order given, into a fresh scratch database, read the result back as a
-schema model, and publish the model together with the files. A directory stands for its *.sql
-files in the order of their names.
+		Use:   "schema [FILE...] oci://REFERENCE",
+		Short: "Load SQL, YAML and HCL files into a dev database, read them back and publish the schema",
+		Long: `Load files into a fresh scratch database, read the result back as a schema model, and publish
+the model together with the files. A directory stands for its *.sql, *.yaml, *.yml and *.hcl
+files in the order of their names. A relative path leads to nothing outside of the working
+directory.
+
+What YAML and HCL declare is merged and created first, in the order that it needs; SQL files
+follow in the order given. The same object declared differently twice is an error that names
+both places, and so is SQL that creates what is declared.
 
 The scratch database is created on the server that an environment variable names, PTAH_DEV_URL
 unless --dev-url-env names another, and dropped afterwards. Without one, and with PostgreSQL's
@@ -47,8 +52,9 @@ server programs on this machine, a disposable server is started on a loopback ad
 temporary directory and removed afterwards.`,
 		Example: `  kubectl ptah push schema schema.sql oci://registry.example/app/orders:v2
   kubectl ptah push schema tables/ views.sql oci://registry.example/app/orders:v2 --dev-url-env CI_URL
-  kubectl ptah push schema schema.sql oci://localhost:5000/app/orders:v2 -o json --jq .digest`,
-		Args: atLeast(2, "one file and an oci:// reference"),
+  kubectl ptah push schema -f schema.hcl -f functions.sql --var owner=app oci://registry.example/app/orders:v2
+  kubectl ptah push schema schema.yaml oci://localhost:5000/app/orders:v2 -o json --jq .digest`,
+		Args: atLeast(1, "an oci:// reference"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(args, cmd.Flags()); err != nil {
 				return err
@@ -57,8 +63,10 @@ temporary directory and removed afterwards.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.devURLEnv, "dev-url-env", "", "Environment variable that holds the URL of a dev server (default "+defaultDevURLEnv+")")
-	flags.StringVar(&o.devURL, "dev-url", "", "URL of a dev server, without a password")
+	flags.StringArrayVarP(&o.files, "file", "f", nil, "File or directory that declares the schema; can be repeated")
+	flags.StringArrayVar(&o.variables, "var", nil, "Value of an HCL variable as NAME=VALUE; can be repeated")
+	_ = cmd.RegisterFlagCompletionFunc("var", cobra.NoFileCompletions)
+	o.server.AddFlags(flags)
 	o.addFlags(cmd)
 	return cmd
 }

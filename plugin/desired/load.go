@@ -1,0 +1,98 @@
+// Package desired reads a declared schema from files, SQL, YAML and HCL mixed, and loads it through a dev server: what "push schema" publishes
+// and "schema" shows.
+package desired
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ptah-run/ptah/pkg/artifact"
+	"github.com/ptah-run/ptah/pkg/declare"
+	"github.com/ptah-run/ptah/pkg/engine"
+	"github.com/ptah-run/ptah/pkg/engine/model"
+	"github.com/ptah-run/ptah/plugin/options"
+)
+
+// Schema is a declared schema that was read and checked, and not loaded yet.
+type Schema struct {
+	Files []artifact.File
+
+	statements []engine.Declared
+	sql        []engine.Source
+}
+
+// Parse reads the declarations among the files. Variables are those of HCL, each as NAME=VALUE.
+func Parse(files []artifact.File, variables []string) (*Schema, error) {
+	values, err := assignments(variables)
+	if err != nil {
+		return nil, err
+	}
+	s := &Schema{Files: files}
+	var declarations []declare.File
+	for _, f := range files {
+		if declare.IsSource(f.Name) {
+			declarations = append(declarations, declare.File{Name: f.Name, Data: f.Data})
+		} else {
+			s.sql = append(s.sql, engine.Source{Name: f.Name, Data: f.Data})
+		}
+	}
+	if len(declarations) == 0 && len(values) > 0 {
+		return nil, options.Usagef("--var is for HCL files, and there is none")
+	}
+	tree, err := declare.Read(declarations, declare.Options{Dialect: declare.Postgres, Variables: values})
+	if err != nil {
+		return nil, err
+	}
+	statements, err := tree.Render()
+	if err != nil {
+		return nil, err
+	}
+	for i := range statements {
+		s.statements = append(s.statements, rendered(&statements[i]))
+	}
+	return s, nil
+}
+
+func rendered(s *declare.Statement) engine.Declared {
+	return engine.Declared{
+		SQL: s.SQL, At: s.At.String(), Where: func(offset int) string { return s.Where(offset).String() },
+		Object: model.Object{Kind: string(s.Key.Kind), Schema: s.Key.Schema, Table: s.Key.Table, Name: s.Key.Name},
+	}
+}
+
+func assignments(variables []string) (map[string]string, error) {
+	values := map[string]string{}
+	for _, v := range variables {
+		name, value, ok := strings.Cut(v, "=")
+		if _, twice := values[name]; !ok || name == "" || twice {
+			return nil, options.Usagef("--var wants NAME=VALUE, each name once")
+		}
+		values[name] = value
+	}
+	return values, nil
+}
+
+// Load runs the schema in a fresh scratch database on a dev server and reads it back. Errors carry file, line and column and never the URL.
+func (s *Schema) Load(ctx context.Context, devURL string) (*model.Database, error) {
+	return engine.LoadDeclared(ctx, devURL, s.statements, s.sql)
+}
+
+// Unmanaged says what a model holds and the engine does not manage; empty where there is nothing.
+func Unmanaged(database *model.Database) string {
+	if err := engine.CheckSupported(database, nil); err != nil {
+		return err.Error() + "; planning will refuse it, unless policy.exclude leaves it out"
+	}
+	return ""
+}
+
+// FromHCL reads the one layer of an artifact of the public toolkit.
+func FromHCL(data []byte) (*Schema, error) {
+	s, err := Parse([]artifact.File{{Name: "schema.hcl", Data: data}}, nil)
+	var fault *declare.Error
+	if errors.As(err, &fault) {
+		return nil, fmt.Errorf("the artifact's own declaration cannot be read: %w", err)
+	}
+	return s, err
+}
