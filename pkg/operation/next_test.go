@@ -637,3 +637,31 @@ func TestFreshLeaseThatIsTooShortIsNotDispatchedOn(t *testing.T) {
 		assert.Equal(t, "wait", brief(next(t, s)), "renewed %s ahead", ahead)
 	}
 }
+
+// A realm that somebody else claims too is looked at again after exactly the family's own bound, and the moment it is free the chain goes on.
+func TestContestedRealmIsLookedAtAgain(t *testing.T) {
+	resolve := claim(intent.Resolve)
+	f := family{gate: operation.Gate{Recheck: 40 * time.Second}, settled: map[operation.TurnKind]bool{operation.TurnContested: true}, want: operation.Want{Claim: &resolve}}
+	s := world(&f)
+	s.Resource.Finalizer = false
+	s.Census.Value = operation.Census{Contested: true, Claimants: 2, Undeclared: 1}
+	require.Equal(t, now.Add(40*time.Second), next(t, s).(operation.Wait).Until)
+	s.Census.Value.Contested = false
+	assert.Equal(t, "AddFinalizer", brief(next(t, s)), "before the claim")
+}
+
+// A Job whose result is known gets its time to live before its claim goes. Where the API server refuses that, the claim stays; only a deletion does
+// not wait for it, because the Job goes with its owner.
+func TestCleanupComesBeforeTheOutcome(t *testing.T) {
+	apply := claim(intent.Apply)
+	f := running2(apply)
+	s := withPod(withJob(held(world(&f)), operation.Job{Terminal: true}), operation.Pod{Accepted: true, Stopped: true})
+	s.Result = operation.Result{State: operation.ResultFrame, ClaimID: "op"}
+	require.Equal(t, operation.ScheduleCleanup{JobName: "job", JobUID: "uid"}, next(t, s))
+	s.Refusal = operation.Refusal{ClaimID: "op", At: now, Message: "no"}
+	require.Equal(t, "wait", brief(next(t, s)), "the operation stays")
+	s.Refusal.At = now.Add(-time.Minute)
+	require.Equal(t, "ScheduleCleanup", brief(next(t, s)), "and is retried")
+	s.Resource.Deleting = true
+	assert.Equal(t, "patch:outcome", brief(next(t, s)))
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
@@ -127,4 +128,32 @@ func TestProofGoesOnAfterAnEditOfItsPod(t *testing.T) {
 	c.JobUID = "uid"
 	current, moved = v.Current(c)
 	assert.True(t, current, moved)
+}
+
+// A declaration on one claimant wakes no other, so a contested realm is looked at again after the interval, and after a minute at the latest.
+func TestContestedRealmIsLookedAtWithinAMinute(t *testing.T) {
+	for name, c := range map[string]struct{ interval, want time.Duration }{
+		"default":               {0, time.Minute},
+		"long":                  {12 * time.Hour, time.Minute},
+		"a minute and a bit":    {time.Minute + time.Second, time.Minute},
+		"a minute":              {time.Minute, time.Minute},
+		"short":                 {20 * time.Second, 20 * time.Second},
+		"less than a heartbeat": {time.Second, time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := view(func(s *v1alpha1.PtahSchema) { s.Spec.Interval.Duration = c.interval })
+			assert.Equal(t, c.want, v.Gate().Recheck)
+			turn := operation.Turn{Kind: operation.TurnContested, Census: operation.Census{Contested: true, Claimants: 3, Undeclared: 1}}
+			require.False(t, v.Settled(turn))
+			v.Schema.Status = *record(v, v.Durable(), turn)
+			st := &v.Schema.Status
+			assert.Equal(t, now.Add(c.want), st.NextReconciliationTime.Time)
+			assert.Equal(t, v1alpha1.SchemaPhaseBlocked, st.Phase)
+			assert.Equal(t, "False/RealmConflict", tuple(st, v1alpha1.ConditionReady))
+			assert.Contains(t, meta.FindStatusCondition(st.Conditions, "Ready").Message, "3 resources claim this database and 1 of them has not")
+			require.True(t, v.Settled(turn), "said once")
+			v.Now = now.Add(c.want)
+			require.False(t, v.Settled(turn), "and the status says when somebody looks again")
+		})
+	}
 }
