@@ -344,3 +344,20 @@ CREATE INDEX CONCURRENTLY i ON t (id);
 	assert.Equal(t, want, plan.SQL(d))
 	assert.Equal(t, "CREATE TABLE t (id int) -- the end\n;\nCREATE INDEX CONCURRENTLY i ON t (id);\n", plan.Statements(d))
 }
+
+// A plan and its chunks go with their schema and with nothing else: an old plan stays as evidence until then, and no chunk hangs on its plan.
+func TestPlansAndChunksBelongToTheSchema(t *testing.T) {
+	p, err := plan.Publish(schema(), bytesOf(t, plan.MaxChunk), bindings())
+	require.NoError(t, err)
+	yes := true
+	owners := []metav1.OwnerReference{{
+		APIVersion: "operator.ptah.run/v1alpha1", Kind: "PtahSchema", Name: "shop", UID: "schema-uid", Controller: &yes, BlockOwnerDeletion: &yes,
+	}}
+	assert.Equal(t, owners, p.Plan.OwnerReferences)
+	assert.Equal(t, "app", p.Plan.Namespace)
+	require.Len(t, p.Chunks, 2)
+	for _, chunk := range p.Chunks {
+		assert.Equal(t, owners, chunk.OwnerReferences)
+		assert.Equal(t, "app", chunk.Namespace, "an owner in another namespace owns nothing")
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"pgregory.net/rapid"
 
@@ -428,3 +429,20 @@ func TestBuildSharesNothingWithTheRequest(t *testing.T) {
 	require.NoError(t, err)
 	assert.JSONEq(t, string(before), string(after))
 }
+
+// A Job goes with the resource that it works for. It has no time to live of its own while nobody read its result.
+func TestJobBelongsToItsResource(t *testing.T) {
+	yes := true
+	for kind, r := range map[string]podspec.Request{"PtahSchema": request(intent.Apply), "PtahMigration": request(intent.Resolve, ofMigration)} {
+		job, err := podspec.Build(r)
+		require.NoError(t, err)
+		assert.Equal(t, []metav1.OwnerReference{{
+			APIVersion: "operator.ptah.run/v1alpha1", Kind: kind, Name: r.Name, UID: r.ResourceUID, Controller: &yes, BlockOwnerDeletion: &yes,
+		}}, job.OwnerReferences)
+		assert.Equal(t, r.Namespace, job.Namespace)
+		assert.Nil(t, job.Spec.TTLSecondsAfterFinished)
+		assert.Empty(t, job.Finalizers)
+	}
+}
+
+func ofMigration(r *podspec.Request) { r.Family = podspec.Migration }
