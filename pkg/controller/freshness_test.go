@@ -1,6 +1,7 @@
 package controller_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
@@ -93,9 +95,7 @@ func TestSharedRealmIsMutual(t *testing.T) {
 	edit(t, a.Name, func(s *v1alpha1.PtahSchema) { s.Spec.Target.SharedRealm = true })
 	for _, s := range []*v1alpha1.PtahSchema{a, b} {
 		await(t, s.Name, "the conflict to stay", blocked("1 of them has"))
-		var jobs batchv1.JobList
-		require.NoError(t, cluster.client.List(t.Context(), &jobs, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.SchemaLabel: s.Name}))
-		assert.Empty(t, jobs.Items)
+		assert.Empty(t, jobs(t, s.Name))
 	}
 	edit(t, b.Name, func(s *v1alpha1.PtahSchema) { s.Spec.Target.SharedRealm = true })
 	for _, s := range []*v1alpha1.PtahSchema{a, b} {
@@ -123,4 +123,45 @@ func staleApproval(t *testing.T, s *v1alpha1.PtahSchema) string {
 		}
 	}
 	return ""
+}
+
+// A schema beside a migration, in another namespace, on one database: the schema is refused as it is beside another schema, before any Job, and
+// what the migration declares, or that it steps aside, counts within the schema's bound although nobody tells the schema.
+func TestSchemaBesideAMigration(t *testing.T) {
+	startManager(t, testIdentity())
+	m := &v1alpha1.PtahMigration{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "beside"}}
+	m.Spec.Target = newSchema("beside").Spec.Target
+	m.Spec.Artifact = newSchema("beside").Spec.Desired
+	require.NoError(t, cluster.client.Create(t.Context(), m))
+	t.Cleanup(func() { _ = cluster.client.Delete(context.Background(), m) })
+	change := func(f func(*v1alpha1.PtahMigration)) {
+		t.Helper()
+		require.NoError(t, cluster.client.Get(t.Context(), client.ObjectKeyFromObject(m), m))
+		f(m)
+		require.NoError(t, cluster.client.Update(t.Context(), m))
+	}
+	s := newSchema("beside", always, func(s *v1alpha1.PtahSchema) { s.Spec.Interval.Duration = time.Second })
+	create(t, s)
+	conflict := func(text string) {
+		t.Helper()
+		await(t, s.Name, "the conflict: "+text, func(s *v1alpha1.PtahSchema) bool {
+			c := meta.FindStatusCondition(s.Status.Conditions, string(v1alpha1.ConditionReady))
+			return phase(v1alpha1.SchemaPhaseBlocked)(s) && c != nil && c.Reason == "RealmConflict" && strings.Contains(c.Message, text)
+		})
+	}
+	conflict("2 resources claim this database and 2 of them have not")
+	edit(t, s.Name, func(s *v1alpha1.PtahSchema) { s.Spec.Target.SharedRealm = true })
+	conflict("2 resources claim this database and 1 of them has not")
+	assert.Empty(t, jobs(t, s.Name))
+	change(func(m *v1alpha1.PtahMigration) { m.Spec.Target.SharedRealm = true })
+	await(t, s.Name, "convergence, both declared", phase(v1alpha1.SchemaPhaseInSync))
+
+	edit(t, s.Name, func(s *v1alpha1.PtahSchema) { s.Spec.Target.SharedRealm = false })
+	conflict("1 of them has not")
+	change(func(m *v1alpha1.PtahMigration) { m.Spec.Suspend = true })
+	await(t, s.Name, "convergence beside one that stepped aside", phase(v1alpha1.SchemaPhaseInSync))
+	change(func(m *v1alpha1.PtahMigration) { m.Spec.Suspend = false })
+	conflict("1 of them has not")
+	require.NoError(t, cluster.client.Delete(t.Context(), m))
+	await(t, s.Name, "convergence alone", phase(v1alpha1.SchemaPhaseInSync))
 }

@@ -101,12 +101,18 @@ func TestRegistryOutageKeepsHistory(t *testing.T) {
 	s := newSchema("outage", always)
 	create(t, s)
 	before := await(t, s.Name, "convergence", phase(v1alpha1.SchemaPhaseInSync))
+	assert.Equal(t, map[string]int{"resolve": 1, "verify": 1, "observe": 2, "plan": 2, "apply": 1}, jobs(t, s.Name))
 	cluster.model.Fail(intent.Resolve, frame.CodeRegistryUnreachable)
 	defer cluster.model.Fail(intent.Resolve, "")
 	edit(t, s.Name, func(s *v1alpha1.PtahSchema) { s.Spec.Interval.Duration = 11 * time.Minute })
 	out := await(t, s.Name, "the outage to show", func(s *v1alpha1.PtahSchema) bool {
-		return conditionsOf(s.Status.Conditions)["ArtifactResolved"] == "Unknown/RefreshFailed"
+		return conditionsOf(s.Status.Conditions)["ArtifactResolved"] == "Unknown/RefreshFailed" && s.Status.ActiveOperation != nil &&
+			s.Status.ActiveOperation.Attempt > 3
 	})
+	made := jobs(t, s.Name)
+	assert.Greater(t, made["resolve"], 3)
+	delete(made, "resolve")
+	assert.Equal(t, map[string]int{"verify": 1, "observe": 2, "plan": 2, "apply": 1}, made, "nothing follows a Resolve that fails")
 	c := conditionsOf(out.Status.Conditions)
 	assert.Equal(t, "Unknown/SourceFreshnessUnknown", c["PlanReady"])
 	assert.Equal(t, "Unknown/SourceFreshnessUnknown", c["InSync"])
@@ -119,6 +125,21 @@ func TestRegistryOutageKeepsHistory(t *testing.T) {
 	assert.Equal(t, "False/NoChanges", c["PlanReady"])
 	assert.Equal(t, "True/ScopedConverged", c["InSync"])
 	assert.Equal(t, before.Status.Applied, after.Status.Applied, "no Apply followed")
+	made = jobs(t, s.Name)
+	delete(made, "resolve")
+	assert.Equal(t, map[string]int{"verify": 2, "observe": 3, "plan": 3, "apply": 1}, made)
+}
+
+// jobs counts what was created for a schema, by operation.
+func jobs(t *testing.T, name string) map[string]int {
+	t.Helper()
+	var list batchv1.JobList
+	require.NoError(t, cluster.client.List(t.Context(), &list, client.InNamespace(namespace), client.MatchingLabels{v1alpha1.SchemaLabel: name}))
+	out := map[string]int{}
+	for _, job := range list.Items {
+		out[job.Labels[v1alpha1.OperationLabel]]++
+	}
+	return out
 }
 
 func TestContestedRealm(t *testing.T) {
