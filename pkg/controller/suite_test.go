@@ -120,24 +120,31 @@ func testIdentity() binding.Identity {
 // startManager runs a manager until the test ends or stop is called.
 func startManager(t *testing.T, identity binding.Identity) (stop func()) {
 	t.Helper()
-	if cluster.config == nil {
+	return startManagerAs(t, identity, cluster.config, manager.Options{})
+}
+
+// startManagerAs runs one under another user, or with a leader election.
+func startManagerAs(t *testing.T, identity binding.Identity, as *rest.Config, options manager.Options) (stop func()) {
+	t.Helper()
+	if as == nil {
 		t.Skip("no API server: KUBEBUILDER_ASSETS is not set")
 	}
 	skip := true
-	mgr, err := ctrl.NewManager(cluster.config, manager.Options{
-		Scheme: newScheme(), Cache: kube.CacheOptions(), Metrics: metricsserver.Options{BindAddress: "0"},
-		Controller: config.Controller{SkipNameValidation: &skip},
-	})
+	options.Scheme, options.Cache, options.Metrics = newScheme(), kube.CacheOptions(), metricsserver.Options{BindAddress: "0"}
+	options.Controller = config.Controller{SkipNameValidation: &skip}
+	mgr, err := ctrl.NewManager(as, options)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	require.NoError(t, kube.Index(ctx, mgr.GetFieldIndexer()))
-	core, err := kubernetes.NewForConfig(cluster.config)
+	core, err := kubernetes.NewForConfig(as)
+	require.NoError(t, err)
+	writer, err := client.New(as, client.Options{Scheme: newScheme()})
 	require.NoError(t, err)
 	wakes := controller.NewWakes()
 	world := kube.NewWorld(kube.Settings{
 		CoordinationNamespace: coordination, Identity: identity,
 		Admission: podspec.AdmissionSettings{DefaultTolerations: true, NotReadySeconds: 300, UnreachableSeconds: 300},
-	}, kube.Clients{Cached: mgr.GetCache(), Direct: mgr.GetAPIReader(), Writer: cluster.client, Core: core}, wakes.Wake)
+	}, kube.Clients{Cached: mgr.GetCache(), Direct: mgr.GetAPIReader(), Writer: writer, Core: core}, wakes.Wake)
 	require.NoError(t, mgr.Add(manager.RunnableFunc(world.Events.Start)))
 	recorder, err := metrics.New(prometheus.NewRegistry())
 	require.NoError(t, err)
