@@ -143,6 +143,25 @@ func TestResolveRecordsWithoutJudging(t *testing.T) {
 	requireCode(t, err, frame.CodeArtifactTypeRefused, "index of images")
 }
 
+// The tag moves between Resolve and Verify: what was resolved is judged, in both directions.
+func TestVerifyInspectsWhatWasResolved(t *testing.T) {
+	f := newRegistry(t, registryOptions{})
+	c := f.client(t, Options{})
+	pinned, err := c.PushSchema(t.Context(), f.ref(":stable"), model, nil, stamped)
+	require.NoError(t, err)
+	policy := policyOf(t, "artifact_types: ["+v1alpha1.SchemaArtifactType+"]\n")
+	foreign := hostile("", f.layer(t, ocispec.MediaTypeImageLayer, "", []byte("layer")))
+	foreign.Config = f.layer(t, ocispec.MediaTypeImageConfig, "", []byte("{}"))
+	moved := f.tag(t, "stable", foreign)
+
+	_, err = c.Verify(t.Context(), Verification{Requested: f.ref(":stable"), Resolved: pinned, Kind: intent.SchemaArtifact, Policy: policy})
+	require.NoError(t, err, "what the tag leads to now is the next refresh's business")
+	_, err = c.Verify(t.Context(), Verification{
+		Requested: f.ref(":stable"), Resolved: f.ref(":stable@" + moved.Digest.String()), Kind: intent.SchemaArtifact, Policy: policy,
+	})
+	requireCode(t, err, frame.CodeArtifactTypeRefused, "artifact type")
+}
+
 func TestATagSelectsAndADigestDecides(t *testing.T) {
 	f := newRegistry(t, registryOptions{})
 	c := f.client(t, Options{})

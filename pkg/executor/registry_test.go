@@ -274,6 +274,11 @@ func TestGrantsAreCheckedBeforeAnyRequest(t *testing.T) {
 		code   frame.Code
 		change func(*pod, *hub)
 	}{
+		"docker configuration, no registry": {false, frame.CodeRegistryGrantRefused, func(p *pod, h *hub) {
+			p.intent.Artifact.AuthMode = "DockerConfigJSON"
+			p.write(v1alpha1.DockerConfigPath+"/config.json", []byte(`{"auths":{"`+h.host+`":{"username":"app","password":"`+sentinel+`"}}}`))
+			delete(p.env, v1alpha1.GrantRegistryEnv)
+		}},
 		"no registry":          {false, frame.CodeRegistryGrantRefused, func(p *pod, _ *hub) { delete(p.env, v1alpha1.GrantRegistryEnv) }},
 		"another registry":     {false, frame.CodeRegistryGrantRefused, func(p *pod, _ *hub) { p.env[v1alpha1.GrantRegistryEnv] = "registry.example" }},
 		"registry with scheme": {false, frame.CodeRegistryGrantRefused, func(p *pod, h *hub) { p.env[v1alpha1.GrantRegistryEnv] = "http://" + h.host }},
@@ -285,6 +290,10 @@ func TestGrantsAreCheckedBeforeAnyRequest(t *testing.T) {
 			p.write(v1alpha1.CASourceMountPath+"/"+v1alpha1.CAFileName, append(h.caPEM(), '\n'))
 		}},
 		"CA over 1 MiB": {true, frame.CodeConfigurationInvalid, func(p *pod, _ *hub) {
+			p.write(v1alpha1.CASourceMountPath+"/"+v1alpha1.CAFileName, make([]byte, 1<<20+1))
+		}},
+		"anonymous, CA over 1 MiB": {true, frame.CodeConfigurationInvalid, func(p *pod, _ *hub) {
+			p.intent.Artifact.AuthMode = ""
 			p.write(v1alpha1.CASourceMountPath+"/"+v1alpha1.CAFileName, make([]byte, 1<<20+1))
 		}},
 		"CA empty": {true, frame.CodeConfigurationInvalid, func(p *pod, _ *hub) { p.write(v1alpha1.CASourceMountPath+"/"+v1alpha1.CAFileName, nil) }},
@@ -304,6 +313,34 @@ func TestGrantsAreCheckedBeforeAnyRequest(t *testing.T) {
 				assert.NoFileExists(t, filepath.Join(p.root, v1alpha1.RunnerBinary), "nothing is installed for an operation that may not run")
 			}
 			assert.Zero(t, h.count(), "no request may be made")
+		})
+	}
+}
+
+// A ConfigMap that is updated while a Pod runs changes no trust root of that Pod: fetch uses the bytes that prepare judged.
+func TestFetchTrustsTheSnapshotOfTheCA(t *testing.T) {
+	for name, password := range map[string]string{"password": sentinel, "anonymous": ""} {
+		t.Run(name, func(t *testing.T) {
+			h := newHub(t, password, true)
+			p := newPod(t, intent.Observe)
+			p.withSource(h, h.push(emptyModel))
+			user, secret := p.env[v1alpha1.RegistryUsernameEnv], p.env[v1alpha1.RegistryPasswordEnv]
+			delete(p.env, v1alpha1.RegistryUsernameEnv)
+			delete(p.env, v1alpha1.RegistryPasswordEnv)
+			p.silent(p.run("prepare"))
+			source, snapshot := v1alpha1.CASourceMountPath+"/"+v1alpha1.CAFileName, v1alpha1.CAMountPath+"/"+v1alpha1.CAFileName
+			p.write(source, []byte("no certificate"))
+			if password != "" {
+				p.env[v1alpha1.RegistryUsernameEnv], p.env[v1alpha1.RegistryPasswordEnv] = user, secret
+			}
+			p.silent(p.run("fetch"))
+			assert.FileExists(t, filepath.Join(p.root, v1alpha1.WorkMountPath, "artifact/schema.json"))
+
+			require.NoError(t, os.RemoveAll(filepath.Join(p.root, v1alpha1.WorkMountPath, "artifact")))
+			require.NoError(t, os.Remove(filepath.Join(p.root, snapshot)))
+			p.write(snapshot, []byte("no certificate"))
+			p.write(source, h.caPEM())
+			p.failed(p.run("fetch"), frame.CodeConfigurationInvalid)
 		})
 	}
 }
