@@ -13,10 +13,21 @@ type Document struct {
 	FromFingerprint string `json:"from_fingerprint"` // managed scope of the database that the plan starts from
 	ToFingerprint   string `json:"to_fingerprint"`   // the same after the plan
 	// CommittedFingerprint is the state between the transaction and the statements outside of it, where there are any.
-	CommittedFingerprint string      `json:"committed_fingerprint,omitempty"`
-	Destructive          bool        `json:"destructive"` // any statement is destructive
-	Exclude              []string    `json:"exclude,omitempty"`
-	Statements           []Statement `json:"statements"`
+	CommittedFingerprint string   `json:"committed_fingerprint,omitempty"`
+	Destructive          bool     `json:"destructive"` // any statement is destructive
+	Exclude              []string `json:"exclude,omitempty"`
+	// ManagedRows are the tables whose reference data the fingerprints cover; RowsFingerprint is a hash over what it is afterwards.
+	ManagedRows     []RowSet    `json:"managed_rows,omitempty"`
+	RowsFingerprint string      `json:"rows_fingerprint,omitempty"`
+	Statements      []Statement `json:"statements"`
+}
+
+// RowSet names a table of reference data and its columns, without any value.
+type RowSet struct {
+	Schema  string   `json:"schema"`
+	Table   string   `json:"table"`
+	Keys    []string `json:"keys"`
+	Columns []string `json:"columns"` // the keys first
 }
 
 // Statement is one SQL statement, without a closing semicolon.

@@ -312,6 +312,12 @@ func headProblem(d Document) string {
 		return "a fingerprint is missing or malformed"
 	case d.CommittedFingerprint != "" && !digest.Valid(d.CommittedFingerprint):
 		return "committed_fingerprint is malformed"
+	case (len(d.ManagedRows) > 0) != (d.RowsFingerprint != "") || d.RowsFingerprint != "" && !digest.Valid(d.RowsFingerprint):
+		return "managed_rows and rows_fingerprint do not belong together"
+	case slices.ContainsFunc(d.ManagedRows, func(r RowSet) bool {
+		return r.Table == "" || len(r.Keys) == 0 || len(r.Columns) < len(r.Keys) || !slices.Equal(r.Keys, r.Columns[:len(r.Keys)])
+	}):
+		return "managed_rows is malformed"
 	case slices.ContainsFunc(d.Exclude, func(s string) bool { return !line(s, maxName) || s == "" }):
 		return "an exclude pattern is empty or malformed"
 	}

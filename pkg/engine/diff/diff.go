@@ -19,6 +19,7 @@ type Diff struct {
 	Sequences   []SequenceChange
 	Tables      []TableChange
 	Definitions []DefinitionChange
+	Rows        []RowsChange
 	Unmodelled  []ObjectChange
 }
 
@@ -33,6 +34,9 @@ type SequenceChange struct{ Old, New *model.Sequence }
 
 // DefinitionChange is one definition. DependsOn alone is no difference.
 type DefinitionChange struct{ Old, New *model.Definition }
+
+// RowsChange is the reference data of one table. It is no finding of a drift report: only a plan says that rows differ.
+type RowsChange struct{ Old, New *model.RowSet }
 
 // ObjectChange is something unmodelled that only one side has.
 type ObjectChange struct{ Old, New *model.Object }
@@ -85,7 +89,7 @@ func (c IndexChange) OnlyComment() bool {
 
 // Empty reports that nothing differs.
 func (d *Diff) Empty() bool {
-	return len(d.Schemas) == 0 && d.empty() && len(d.Enums) == 0 && len(d.Sequences) == 0 && len(d.Tables) == 0 && len(d.Definitions) == 0 && len(d.Unmodelled) == 0
+	return len(d.Schemas) == 0 && d.empty() && len(d.Enums) == 0 && len(d.Sequences) == 0 && len(d.Tables) == 0 && len(d.Definitions) == 0 && len(d.Rows) == 0 && len(d.Unmodelled) == 0
 }
 
 // Compare says how from becomes to. Both must be normalised.
@@ -109,6 +113,9 @@ func Compare(from, to *model.Database) *Diff {
 		if c := (DefinitionChange{o, n}); c.differs() {
 			d.Definitions = append(d.Definitions, c)
 		}
+	})
+	pairs(from.Rows, to.Rows, func(a, b *model.RowSet) int { return a.Table.Compare(b.Table) }, func(o, n *model.RowSet) {
+		d.Rows = append(d.Rows, RowsChange{o, n})
 	})
 	pairs(from.Unmodelled, to.Unmodelled, func(a, b *model.Object) int { return a.Compare(*b) }, func(o, n *model.Object) {
 		d.Unmodelled = append(d.Unmodelled, ObjectChange{o, n})

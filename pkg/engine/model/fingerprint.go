@@ -82,6 +82,9 @@ func walk(d *Database, visit func(*Fact)) {
 	for i := range d.Tables {
 		c.table(&d.Tables[i])
 	}
+	for i := range d.Rows {
+		c.rows(&d.Rows[i])
+	}
 	for i := range d.Definitions {
 		c.definition(&d.Definitions[i])
 	}

@@ -41,6 +41,7 @@ type Database struct {
 	Sequences   []Sequence   `json:"sequences,omitempty"`
 	Tables      []Table      `json:"tables,omitempty"`
 	Definitions []Definition `json:"definitions,omitempty"`
+	Rows        []RowSet     `json:"rows,omitempty"` // reference data that is declared
 	Unmodelled  []Object     `json:"unmodelled,omitempty"`
 }
 
@@ -218,6 +219,10 @@ func (d *Database) Normalise() {
 	slices.SortFunc(d.Tables, func(a, b Table) int { return a.Compare(b.Name) })
 	slices.SortFunc(d.Unmodelled, Object.Compare)
 	d.Types.normalise()
+	for i := range d.Rows {
+		d.Rows[i].normalise()
+	}
+	slices.SortFunc(d.Rows, func(a, b RowSet) int { return a.Table.Compare(b.Table) })
 	for i := range d.Definitions {
 		d.Definitions[i].normalise()
 	}

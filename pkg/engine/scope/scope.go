@@ -83,6 +83,7 @@ func (s Scope) Split(d *model.Database) (managed, excluded *model.Database) {
 	managed.Definitions, excluded.Definitions = partition(d.Definitions, func(x *model.Definition) bool {
 		return s.excludes(x.Kind, x.Schema, x.Object.Name) || x.Table != "" && s.excludesTable(model.Name{Schema: x.Schema, Name: x.Table})
 	})
+	managed.Rows, excluded.Rows = partition(d.Rows, func(x *model.RowSet) bool { return s.excludesTable(x.Table) })
 	managed.Unmodelled, excluded.Unmodelled = partition(d.Unmodelled, func(x *model.Object) bool {
 		return s.excludes(x.Kind, x.Schema, x.Name) || x.Table != "" && s.excludesTable(model.Name{Schema: x.Schema, Name: x.Table})
 	})

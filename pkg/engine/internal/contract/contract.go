@@ -56,6 +56,27 @@ type Declared struct {
 	Where  func(offset int) string
 }
 
+// Declarations are what was written as YAML or HCL, ready for a server.
+type Declarations struct {
+	Statements []Declared
+	Rows       []DeclaredRows
+}
+
+// DeclaredRows is the whole content of one table of reference data, as it is declared. Values are text that the server reads as the column's type,
+// nil is NULL.
+type DeclaredRows struct {
+	Table         model.Name
+	Keys, Columns []string // the keys are the first columns
+	Rows          []DeclaredRow
+	At            string // where the set is declared
+}
+
+// DeclaredRow is one row and where it is declared.
+type DeclaredRow struct {
+	Values []*string
+	At     string
+}
+
 // Source is one SQL file. Name is what messages call it.
 type Source struct {
 	Name string

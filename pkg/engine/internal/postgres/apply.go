@@ -189,6 +189,9 @@ func (a *applier) fingerprint(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := a.session.readRows(ctx, db, rowSets(a.doc)); err != nil {
+		return "", err
+	}
 	return a.managedFingerprint(db), nil
 }
 

@@ -25,17 +25,17 @@ const ScratchPrefix = "ptah_dev_"
 // LoadSQL runs files in a fresh scratch database and reads the result back. Each file gets a session of its own, and every statement its
 // own transaction unless the file opens one: what psql does.
 func LoadSQL(ctx context.Context, devURL string, files []contract.Source) (db *model.Database, err error) {
-	return LoadDeclared(ctx, devURL, nil, files)
+	return LoadDeclared(ctx, devURL, contract.Declarations{}, files)
 }
 
-// LoadDeclared is LoadSQL with statements that run before the files, in the order given. A file that creates what one of them has created
-// is refused with both places.
-func LoadDeclared(ctx context.Context, devURL string, statements []contract.Declared, files []contract.Source) (db *model.Database, err error) {
+// LoadDeclared is LoadSQL with statements that run before the files, in the order given, and rows that come after them. A file that creates what
+// one of the statements has created is refused with both places.
+func LoadDeclared(ctx context.Context, devURL string, declarations contract.Declarations, files []contract.Source) (db *model.Database, err error) {
 	parsed, err := splitFiles(files)
 	if err != nil {
 		return nil, err
 	}
-	declared, err := newDeclared(statements)
+	declared, err := newDeclared(declarations.Statements)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func LoadDeclared(ctx context.Context, devURL string, statements []contract.Decl
 	}()
 	scratch := config.Copy()
 	scratch.Database = name
-	if err := declared.run(ctx, scratch, statements); err != nil {
+	if err := declared.run(ctx, scratch, declarations.Statements); err != nil {
 		return nil, err
 	}
 	for i := range files {
@@ -73,7 +73,7 @@ func LoadDeclared(ctx context.Context, devURL string, statements []contract.Decl
 		return nil, err
 	}
 	defer s.close()
-	if db, err = s.inspect(ctx); err != nil {
+	if db, err = s.loadRows(ctx, declarations.Rows); err != nil {
 		return nil, err
 	}
 	forgetVersions(db, slices.Concat(parsed...))

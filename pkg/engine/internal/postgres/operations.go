@@ -31,14 +31,17 @@ func Inspect(ctx context.Context, url string) (*model.Database, error) {
 		return nil, err
 	}
 	defer s.close()
-	return s.inspect(ctx)
+	return s.inspect(ctx, nil)
 }
 
-func (s *session) inspect(ctx context.Context) (*model.Database, error) {
+// inspect reads the catalog and the rows of the sets named, in one snapshot.
+func (s *session) inspect(ctx context.Context, sets []model.RowSet) (*model.Database, error) {
 	var db *model.Database
 	err := s.readOnly(ctx, func(ctx context.Context) (err error) {
-		db, err = s.readCatalog(ctx)
-		return err
+		if db, err = s.readCatalog(ctx); err != nil {
+			return err
+		}
+		return s.readRows(ctx, db, sets)
 	})
 	return db, err
 }
@@ -50,11 +53,11 @@ func Observe(ctx context.Context, opts contract.Options, desired *model.Database
 		return frame.Observed{}, err
 	}
 	defer s.close()
-	live, err := s.inspect(ctx)
+	live, err := s.inspect(ctx, nil)
 	if err != nil {
 		return frame.Observed{}, err
 	}
-	return report(live, settleVersions(live, keepPublic(live, desired), nil))
+	return report(live, settleVersions(live, keepPublic(live, desired), nil).WithoutRows())
 }
 
 // driftReport is what a report's digest covers, as canonical JSON. The fingerprints tell two states with equal counts apart and name nothing.
@@ -115,7 +118,8 @@ func Plan(ctx context.Context, opts contract.Options, desired *model.Database) (
 		return contract.PlanResult{}, err
 	}
 	defer s.close()
-	live, err := s.inspect(ctx)
+	declared, _ := sc.Split(desired)
+	live, err := s.inspect(ctx, declared.Rows)
 	if err != nil {
 		return contract.PlanResult{}, err
 	}
@@ -208,6 +212,7 @@ func (p *planner) result(opts contract.Options, sc scope.Scope) (contract.PlanRe
 		return r, fault.New(frame.CodeInternal, "planning: %d statements for fingerprints %s and %s", len(steps), r.From, r.To)
 	}
 	doc := plan.Document{Dialect: model.Postgres, FromFingerprint: r.From, ToFingerprint: r.To, Exclude: sc.Patterns()}
+	doc.ManagedRows, doc.RowsFingerprint = managedRows(p.to)
 	for _, s := range steps {
 		doc.Statements = append(doc.Statements, s.Statement)
 	}

@@ -41,7 +41,10 @@ const (
 	phaseIndexes
 	phaseChecks
 	phaseOwners
-	phaseForeignKeys // last, so that cycles work
+	phaseForeignKeys // behind the tables, so that cycles work
+	phaseInsertRows  // parents first
+	phaseUpdateRows
+	phaseDeleteRows // children first
 	phaseDropTypes
 	phaseDropExtensions
 	phaseComments
@@ -130,6 +133,9 @@ func (p *planner) plan() ([]step, error) {
 	p.planTypes()
 	p.planSequences()
 	p.planTables()
+	if err := p.planRows(); err != nil {
+		return nil, err
+	}
 	var out, outside []step
 	for _, steps := range p.phases {
 		for _, s := range steps {
