@@ -45,7 +45,7 @@ func TestExamplesEqualTheirSQL(t *testing.T) {
 	require.NoError(t, err)
 	for _, name := range []string{"shop.yaml", "shop.hcl"} {
 		t.Run(name, func(t *testing.T) {
-			got, err := engine.LoadDeclared(testContext(t), s.URL("postgres"), rendered(t, declarations.File{Name: name, Data: file(name)}), nil)
+			got, err := engine.LoadDeclared(testContext(t), s.URL("postgres"), engine.Declarations{Statements: rendered(t, declarations.File{Name: name, Data: file(name)})}, nil)
 			require.NoError(t, err)
 			got.Normalise()
 			assert.Equal(t, model.Facts(want), model.Facts(got))
@@ -77,7 +77,7 @@ func TestDeclaredErrorsNameThePlace(t *testing.T) {
 		"no position":      {"tables:\n  t:\n    columns:\n      id: {type: int, default: x}", `a.yaml:`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := engine.LoadDeclared(testContext(t), s.URL("postgres"), rendered(t, declarations.File{Name: "a.yaml", Data: []byte(c.yaml)}), nil)
+			_, err := engine.LoadDeclared(testContext(t), s.URL("postgres"), engine.Declarations{Statements: rendered(t, declarations.File{Name: "a.yaml", Data: []byte(c.yaml)})}, nil)
 			assert.Contains(t, refusal(t, err, frame.CodeDesiredSchemaInvalid).Message, c.want)
 		})
 	}
@@ -87,7 +87,7 @@ func TestDeclaredErrorsNameThePlace(t *testing.T) {
 func TestFilesGoOnFromDeclarations(t *testing.T) {
 	s := pgtest.Start(t)
 	load := func(sql string) (*model.Database, error) {
-		return engine.LoadDeclared(testContext(t), s.URL("postgres"), rendered(t, declarations.File{Name: "a.yaml", Data: []byte(declaredYAML)}), []engine.Source{{Name: "b.sql", Data: []byte(sql)}})
+		return engine.LoadDeclared(testContext(t), s.URL("postgres"), engine.Declarations{Statements: rendered(t, declarations.File{Name: "a.yaml", Data: []byte(declaredYAML)})}, []engine.Source{{Name: "b.sql", Data: []byte(sql)}})
 	}
 	got, err := load("CREATE TABLE u (id bigint REFERENCES t);\nALTER TABLE t ADD c int;\nCREATE SCHEMA other;\nCREATE TABLE other.t (i int);\nCREATE FUNCTION f(a text) RETURNS int LANGUAGE sql AS 'SELECT 1';\n" +
 		"SET search_path = other; CREATE VIEW v AS SELECT 1 AS one; CREATE INDEX i ON t (i)")
@@ -115,7 +115,7 @@ func TestFilesGoOnFromDeclarations(t *testing.T) {
 func TestDeclaredStaysOneStatement(t *testing.T) {
 	s := pgtest.Start(t)
 	for _, sql := range []string{"CREATE TABLE t (a int); DROP TABLE t", "SELECT 1;", "SELECT 'a", "-- nothing"} {
-		_, err := engine.LoadDeclared(testContext(t), s.URL("postgres"), []engine.Declared{{SQL: sql, At: "a.yaml:1:1"}}, nil)
+		_, err := engine.LoadDeclared(testContext(t), s.URL("postgres"), engine.Declarations{Statements: []engine.Declared{{SQL: sql, At: "a.yaml:1:1"}}}, nil)
 		assert.Contains(t, refusal(t, err, frame.CodeDesiredSchemaInvalid).Message, "a.yaml:1:1: what is declared here does not stay within one statement", sql)
 	}
 }

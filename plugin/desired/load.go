@@ -76,7 +76,7 @@ func assignments(variables []string) (map[string]string, error) {
 
 // Load runs the schema in a fresh scratch database on a dev server and reads it back. Errors carry file, line and column and never the URL.
 func (s *Schema) Load(ctx context.Context, devURL string) (*model.Database, error) {
-	return engine.LoadDeclared(ctx, devURL, s.statements, s.sql)
+	return engine.LoadDeclared(ctx, devURL, engine.Declarations{Statements: s.statements}, s.sql)
 }
 
 // Unmanaged says what a model holds and the engine does not manage; empty where there is nothing.
