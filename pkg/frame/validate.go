@@ -184,6 +184,14 @@ func (v Verified) check() error {
 	return nil
 }
 
+// Validate says whether a report keeps every rule of the protocol: at most MaxFindings, in order, and totals that fit. Errors wrap ErrInvalid.
+func (o Observed) Validate() error {
+	if err := o.check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	return nil
+}
+
 func (o Observed) check() error {
 	switch {
 	case o.Dialect != "postgres" && o.Dialect != "mysql":

@@ -44,14 +44,14 @@ func (f Finding) Words() string {
 // made after it and inside the managed scope alone.
 func (s *Status) driftLines(c *Canvas) []string {
 	o := s.Observation
-	if o.Kinds == 0 {
+	if o.Differences == 0 {
 		lines := []string{"none in that reading of the whole database"}
 		if s.driftDetected() == "True" {
 			lines = append(lines, "condition DriftDetected is True by the plan, which is made after it, inside the managed scope: the condition counts")
 		}
 		return lines
 	}
-	lines := []string{fmt.Sprintf("%s of difference in that reading of the whole database, worst: %s", spelling.Count(o.Kinds, "kind"), c.paint(driftTone(o.Worst), o.Worst))}
+	lines := []string{fmt.Sprintf("%s in that reading of the whole database, worst: %s", spelling.Count(o.Differences, "difference"), c.paint(driftTone(o.Worst), o.Worst))}
 	for _, finding := range o.Findings {
 		lines = append(lines, fmt.Sprintf("%s (%s)", finding.Words(), finding.Severity))
 	}

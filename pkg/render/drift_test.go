@@ -56,7 +56,7 @@ func TestEveryDriftCategoryHasWords(t *testing.T) {
 // The reading and the plan that is made after it may disagree. Which one counts is said where they do, and nowhere else.
 func TestDriftSaysWhichReadingCounts(t *testing.T) {
 	const isTrue, isFalse = "condition DriftDetected is True by the plan", "condition DriftDetected is False by the plan"
-	finding := v1alpha1.DriftFinding{Category: v1alpha1.DriftTablesRemoved, Count: 1, Severity: v1alpha1.SeverityDestructive}
+	finding := v1alpha1.DriftFinding{Category: v1alpha1.DriftTablesRemoved, Count: 3, Severity: v1alpha1.SeverityDestructive}
 	for name, c := range map[string]struct {
 		findings  []v1alpha1.DriftFinding
 		truncated bool
@@ -67,9 +67,9 @@ func TestDriftSaysWhichReadingCounts(t *testing.T) {
 		"nothing found, a plan all the same": {condition: metav1.ConditionTrue, want: []string{"none in that reading", isTrue}, not: []string{isFalse}},
 		"found, and planned": {
 			findings: []v1alpha1.DriftFinding{finding}, condition: metav1.ConditionTrue,
-			want: []string{"1 kind of difference", "worst: destructive", "a plan would remove 1 table (destructive)"}, not: []string{isTrue, isFalse, "and more"},
+			want: []string{"3 differences in that reading", "worst: destructive", "a plan would remove 3 tables (destructive)"}, not: []string{isTrue, isFalse, "and more"},
 		},
-		"found outside the scope": {findings: []v1alpha1.DriftFinding{finding}, condition: metav1.ConditionFalse, want: []string{"1 kind of difference", isFalse}, not: []string{isTrue}},
+		"found outside the scope": {findings: []v1alpha1.DriftFinding{finding}, condition: metav1.ConditionFalse, want: []string{"3 differences in that reading", isFalse}, not: []string{isTrue}},
 		"not judged yet":          {findings: []v1alpha1.DriftFinding{finding}, not: []string{isTrue, isFalse}},
 		"more than the status lists": {
 			findings: []v1alpha1.DriftFinding{finding}, truncated: true, condition: metav1.ConditionTrue, want: []string{"and more, which the status does not list"},
@@ -79,7 +79,7 @@ func TestDriftSaysWhichReadingCounts(t *testing.T) {
 			observed := metav1.NewTime(now.Add(-time.Minute))
 			schema := &v1alpha1.PtahSchema{}
 			schema.Status.Target = &v1alpha1.TargetStatus{
-				LastObservedAt: &observed, DriftFindings: c.findings, DriftFindingCount: int32(len(c.findings)), DriftFindingsTruncated: c.truncated,
+				LastObservedAt: &observed, DriftFindings: c.findings, DriftFindingCount: int32(3*len(c.findings)), DriftFindingsTruncated: c.truncated,
 				HighestDriftSeverity: v1alpha1.SeverityDestructive,
 			}
 			if c.condition != "" {

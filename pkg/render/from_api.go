@@ -130,7 +130,7 @@ func reading(target *v1alpha1.TargetStatus) *Reading {
 	}
 	r := &Reading{
 		ObservedAt: target.LastObservedAt.UTC(), Findings: make([]Finding, 0, len(target.DriftFindings)),
-		Kinds: target.DriftFindingCount, Truncated: target.DriftFindingsTruncated, Worst: string(target.HighestDriftSeverity),
+		Differences: target.DriftFindingCount, Truncated: target.DriftFindingsTruncated, Worst: string(target.HighestDriftSeverity),
 	}
 	for _, f := range target.DriftFindings {
 		r.Findings = append(r.Findings, Finding{Category: string(f.Category), Count: f.Count, Severity: string(f.Severity)})

@@ -61,11 +61,11 @@ type Source struct {
 
 // Reading is the last raw observation of a schema's database: kinds of difference, never names.
 type Reading struct {
-	ObservedAt time.Time `json:"observedAt"`
-	Findings   []Finding `json:"findings"`
-	Kinds      int32     `json:"kinds"` // in the whole report
-	Truncated  bool      `json:"truncated"`
-	Worst      string    `json:"worst,omitempty"`
+	ObservedAt  time.Time `json:"observedAt"`
+	Findings    []Finding `json:"findings"`
+	Differences int32     `json:"differences"` // of all kinds, in the whole report
+	Truncated   bool      `json:"truncated"`
+	Worst       string    `json:"worst,omitempty"`
 }
 
 // Finding counts one kind of difference.

@@ -155,10 +155,10 @@ func driftCell(r *Resource) string {
 	if r.Observation == nil {
 		return ""
 	}
-	if r.Observation.Kinds == 0 {
+	if r.Observation.Differences == 0 {
 		return "none"
 	}
-	return fmt.Sprintf("%d, %s", r.Observation.Kinds, r.Observation.Worst)
+	return fmt.Sprintf("%d, %s", r.Observation.Differences, r.Observation.Worst)
 }
 
 func sourceCell(r *Resource) string {

@@ -71,15 +71,17 @@ func TestOneInstantIsJudgedAndStored(t *testing.T) {
 // status.target is the last raw reading: categories and counts, the total of the whole report, and no word of the scoped plan that follows.
 func TestScopedPlanLeavesTheRawReading(t *testing.T) {
 	read := frame.Frame{TargetIdentityDigest: digestB, Observe: &frame.Observed{
-		ReportDigest: digestA, Total: 70, Truncated: true, Highest: string(v1alpha1.SeverityDestructive),
-		Findings: []frame.Finding{{Category: string(v1alpha1.DriftTablesRemoved), Count: 2, Severity: string(v1alpha1.SeverityDestructive)}},
+		Dialect: "postgres", ReportDigest: digestA, Total: 5, Highest: string(v1alpha1.SeverityDestructive), Findings: []frame.Finding{
+			{Category: string(v1alpha1.DriftTablesRemoved), Count: 2, Severity: string(v1alpha1.SeverityDestructive)},
+			{Category: string(v1alpha1.DriftTablesAdded), Count: 3, Severity: string(v1alpha1.SeveritySafe)},
+		},
 	}}
 	v := view(func(s *v1alpha1.PtahSchema) {
 		condition(s, v1alpha1.ConditionDriftDetected, "Unknown", v1alpha1.ReasonStaleObservation)
 	})
 	st := conclude(t, v, intent.Observe, read)
-	assert.EqualValues(t, 70, st.Target.DriftFindingCount, "the whole report's")
-	assert.True(t, st.Target.DriftFindingsTruncated)
+	assert.EqualValues(t, 5, st.Target.DriftFindingCount)
+	assert.False(t, st.Target.DriftFindingsTruncated)
 	assert.Equal(t, digestA, st.Target.DriftReportDigest)
 	assert.Equal(t, "Unknown/ScopedPlanPending", tuple(st, v1alpha1.ConditionDriftDetected), "a raw reading says nothing about the scope")
 

@@ -160,7 +160,7 @@ func TestConditionsAtRestSpeakOfThePresentGeneration(t *testing.T) {
 			}{
 				{intent.Resolve, resolved(digestA)},
 				{intent.Verify, frame.Frame{Verify: &frame.Verified{PolicyDigest: digestA}}},
-				{intent.Observe, frame.Frame{TargetIdentityDigest: digestB, Observe: &frame.Observed{ReportDigest: digestA}}},
+				{intent.Observe, frame.Frame{TargetIdentityDigest: digestB, Observe: &frame.Observed{Dialect: "postgres", ReportDigest: digestA}}},
 				{intent.Plan, next},
 			} {
 				v.Schema.Status = *conclude(t, v, step.operation, step.answer)

@@ -145,11 +145,14 @@ func (v *View) judgeVerify(f *frame.Frame) operation.Judgement {
 
 func (v *View) judgeObserve(f *frame.Frame) operation.Judgement {
 	o := f.Observe
-	if o == nil || !digest.Valid(f.TargetIdentityDigest) || len(o.Findings) > maxFindings || o.Total < 0 {
+	if o == nil || !digest.Valid(f.TargetIdentityDigest) {
 		return failed("observe answered without a database or a report")
 	}
+	if err := o.Validate(); err != nil { // its words are ours and hold nothing of the report
+		return failed("observe answered with a report that cannot be recorded: " + err.Error())
+	}
 	for _, x := range o.Findings {
-		if x.Count <= 0 || !known[v1alpha1.DriftCategory(x.Category)] || !severities[v1alpha1.DriftSeverity(x.Severity)] {
+		if !known[v1alpha1.DriftCategory(x.Category)] || !severities[v1alpha1.DriftSeverity(x.Severity)] {
 			return failed("observe reported a category that this manager does not know")
 		}
 	}
@@ -161,9 +164,6 @@ func (v *View) judgeObserve(f *frame.Frame) operation.Judgement {
 	j.Reading = true
 	return j
 }
-
-// maxFindings bounds the summary of a raw reading.
-const maxFindings = 64
 
 func (v *View) judgePlan(f *frame.Frame) operation.Judgement {
 	op := v.Schema.Status.ActiveOperation

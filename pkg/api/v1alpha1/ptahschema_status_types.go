@@ -142,7 +142,7 @@ type TargetStatus struct {
 	// +kubebuilder:validation:MaxItems=64
 	DriftFindings []DriftFinding `json:"driftFindings,omitempty"`
 
-	// Number of kinds in the whole report, not just in the list.
+	// Number of differences in the whole report: the counts of all kinds, not just of those in the list.
 	// +optional
 	DriftFindingCount int32 `json:"driftFindingCount,omitempty"`
 
