@@ -103,6 +103,9 @@ func classifySelect(c *cursor) Assessment {
 
 func classifySet(c *cursor) Assessment {
 	c.takeAny("LOCAL", "SESSION")
+	if c.take("GLOBAL") || c.take("PERSIST") || c.take("PERSIST_ONLY") {
+		return destructive("changes the server")
+	}
 	switch asciiUpper(qualified(c.object())) {
 	case "LOCK_TIMEOUT", "STATEMENT_TIMEOUT", "CHECK_FUNCTION_BODIES", "SEARCH_PATH":
 		return safe()
@@ -120,7 +123,7 @@ func classifyDrop(c *cursor) Assessment {
 }
 
 // replaceable are the objects that OR REPLACE redefines without losing rows.
-var replaceable = []string{"FUNCTION", "PROCEDURE", "AGGREGATE", "VIEW", "TRIGGER", "RULE", "TRANSFORM", "LANGUAGE"}
+var replaceable = []string{"FUNCTION", "PROCEDURE", "AGGREGATE", "VIEW", "TRIGGER", "EVENT", "RULE", "TRANSFORM", "LANGUAGE"}
 
 // harmlessNew are the objects whose creation changes nothing that exists.
 var harmlessNew = []string{
@@ -133,6 +136,7 @@ func classifyCreate(c *cursor) Assessment {
 	// Words that may stand before the kind of object.
 	c.takeAny("GLOBAL", "LOCAL", "TEMP", "TEMPORARY", "UNLOGGED", "UNIQUE", "FULLTEXT", "SPATIAL", "RECURSIVE", "MATERIALIZED",
 		"CONSTRAINT", "TRUSTED", "PROCEDURAL", "FOREIGN", "DEFAULT")
+	c.skipRights()
 	kind := c.keyword()
 	switch {
 	case replace && !slices.Contains(replaceable, kind):
@@ -212,13 +216,15 @@ func classifyTableAction(c *cursor) Assessment {
 		return warning("changes a table's settings")
 	case "MODIFY":
 		c.take("COLUMN")
+		c.take("IF", "EXISTS")
 		c.object()
-		return classifyType(c)
+		return classifyModify(c)
 	case "CHANGE":
 		c.take("COLUMN")
+		c.take("IF", "EXISTS")
 		c.object()
 		c.object()
-		return classifyType(c)
+		return classifyModify(c)
 	case "NO":
 		if c.take("INHERIT") {
 			return warning("changes inheritance")
@@ -226,8 +232,11 @@ func classifyTableAction(c *cursor) Assessment {
 		return destructive("switches protection off")
 	case "DISABLE":
 		return destructive("switches protection off")
-	case "RENAME", "OWNER", "INHERIT", "ATTACH", "CLUSTER", "REPLICA", "RESET", "OF", "NOT", "COMMENT", "ENGINE", "AUTO_INCREMENT", "ALGORITHM":
+	case "RENAME", "OWNER", "INHERIT", "ATTACH", "CLUSTER", "REPLICA", "RESET", "OF", "NOT", "ENGINE", "AUTO_INCREMENT", "ALGORITHM":
 		return warning("changes a table")
+	}
+	if a, known := classifyOption(verb, c); known {
+		return a
 	}
 	return destructive("is not a change of a table that the safety check knows")
 }
@@ -235,6 +244,9 @@ func classifyTableAction(c *cursor) Assessment {
 func classifyAlterColumn(c *cursor) Assessment {
 	if c.take("CONSTRAINT") {
 		return warning("changes a constraint")
+	}
+	if hidesIndex(*c) {
+		return warning("changes whether an index is used")
 	}
 	c.take("COLUMN")
 	c.object()

@@ -164,6 +164,7 @@ func (r *reach) addPairs(c *cursor) {
 func (r *reach) create(c *cursor) {
 	c.take("OR", "REPLACE")
 	c.takeAny("GLOBAL", "LOCAL", "TEMP", "TEMPORARY", "UNLOGGED", "UNIQUE", "FULLTEXT", "SPATIAL", "CONSTRAINT", "FOREIGN", "EVENT")
+	c.skipRights()
 	switch {
 	case c.take("TABLE"):
 		c.take("IF", "NOT", "EXISTS")

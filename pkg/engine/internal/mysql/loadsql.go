@@ -20,8 +20,8 @@ import (
 // ScratchPrefix starts the name of every scratch database.
 const ScratchPrefix = "ptah_dev_"
 
-// LoadSQL runs files in a fresh scratch database, which has the default collation of the database that the URL names, and reads the result back. Each
-// file gets a session of its own.
+// LoadSQL runs files in a fresh scratch database and reads the result back. It has the default collation of the database that the URL names, or the
+// server's own where that is one of the server's. Each file gets a session of its own.
 func LoadSQL(ctx context.Context, devURL string, files []contract.Source) (db *model.Database, err error) {
 	parsed, err := splitFiles(files)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *session) createScratch(ctx context.Context) (string, error) {
 	}
 	name := ScratchPrefix + hex.EncodeToString(random[:])
 	collation := ""
-	const query = "SELECT DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = DATABASE()"
+	const query = "SELECT DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = DATABASE() AND SCHEMA_NAME NOT IN ('mysql', 'information_schema', 'performance_schema', 'sys')"
 	if err := s.rows(ctx, "reading the collation of the dev database", query, func(row []string) { collation = row[0] }); err != nil {
 		return "", err
 	}

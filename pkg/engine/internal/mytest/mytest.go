@@ -278,6 +278,28 @@ func (s *Server) Exec(t testing.TB, databaseURL string, statements ...string) {
 	}
 }
 
+// Open gives one session, for the test to close.
+func Open(t testing.TB, databaseURL string) *sql.DB {
+	t.Helper()
+	db, err := open(databaseURL)
+	require.NoError(t, err)
+	return db
+}
+
+// StartAnother starts a second server, for the duration of one test.
+func StartAnother(t testing.TB) *Server {
+	t.Helper()
+	Start(t) // skips without binaries
+	daemon, install := binary("mariadbd"), binary("mariadb-install-db")
+	if daemon == "" || install == "" {
+		t.Skip("no MariaDB server binaries for a second server")
+	}
+	s, err := start(daemon, install)
+	require.NoError(t, err)
+	t.Cleanup(s.stop)
+	return s
+}
+
 // Value runs a query and returns the one value that it yields.
 func Value[T any](t testing.TB, databaseURL, query string) T {
 	t.Helper()
