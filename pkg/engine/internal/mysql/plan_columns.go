@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ptah-run/ptah/pkg/engine/diff"
 	"github.com/ptah-run/ptah/pkg/engine/model"
@@ -157,4 +158,42 @@ func modifyColumn(c diff.ColumnChange) clause {
 func grows(from, to string) bool {
 	o, n := diff.EnumValues(from), diff.EnumValues(to)
 	return len(o) > 0 && len(n) > len(o) && slices.Equal(o, n[:len(o)])
+}
+
+// Types whose values convert to and from text, and to nothing else; those of the second list only among each other.
+var (
+	opaque = []string{"uuid", "inet4", "inet6"}
+	shapes = []string{"vector", "geometry", "point", "linestring", "polygon", "multipoint", "multilinestring", "multipolygon", "geometrycollection", "geomcollection"}
+)
+
+// convertible reports a change of type that the server has a conversion for.
+func convertible(from, to string) bool {
+	f, t := typeWord(from), typeWord(to)
+	textual := func(word string) bool {
+		return slices.Contains([]string{"char", "varchar", "binary", "varbinary", "enum", "set", "json"}, word) || strings.HasSuffix(word, "text") || strings.HasSuffix(word, "blob")
+	}
+	closed := func(word string) bool { return slices.Contains(opaque, word) || slices.Contains(shapes, word) }
+	return f == t || !closed(f) && !closed(t) || textual(f) || textual(t) || isShape(f) && isShape(t)
+}
+
+func isShape(word string) bool { return slices.Contains(shapes, word) }
+
+func typeWord(printed string) string {
+	word, _, _ := strings.Cut(printed, "(")
+	word, _, _ = strings.Cut(word, " ")
+	return word
+}
+
+// viaText leads columns over text where the server has no conversion. Values that the new type cannot read stop the plan.
+func viaText(t *diff.TableChange) []clause {
+	var out []clause
+	for _, c := range t.Columns {
+		if c.Old == nil || c.New == nil || convertible(c.Old.Type, c.New.Type) || c.Old.Generated != nil || c.New.Generated != nil {
+			continue
+		}
+		between := model.Column{Name: c.Old.Name, Type: "varchar(64)", Collation: "latin1_bin", NotNull: c.Old.NotNull}
+		out = append(out, clause{sql: "MODIFY COLUMN " + columnSQL(&between), kind: "modify_column", severity: diff.Destructive, weight: rewrite,
+			reason: "column " + display(c.Old.Name) + " has a type that converts to its new one only over text", hazard: "a value that the new type cannot hold stops the plan"})
+	}
+	return out
 }

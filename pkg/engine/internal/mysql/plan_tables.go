@@ -63,6 +63,7 @@ func (p *planner) alterTable(c *diff.TableChange) {
 	if repartition && o.Partitioning != "" && (n.Partitioning == "" || len(clauses)+len(versioning) > 0) {
 		p.alter(phaseUnpartition, name, []clause{{sql: "REMOVE PARTITIONING", kind: "remove_partitioning", severity: diff.Warning, reason: "the table is declared with other partitions or none", weight: rewrite}})
 	}
+	p.alter(phaseAlter, name, viaText(c))
 	// The server wants a change of versioning by itself.
 	if len(versioning) > 0 && o.Versioned && !n.Versioned {
 		p.alter(phaseAlter, name, versioning)

@@ -135,6 +135,7 @@ var probes = map[string]probe{
 	"event":                       {base, base + "CREATE EVENT ev ON SCHEDULE EVERY 1 DAY STARTS '2030-01-01 00:00:00' DO DELETE FROM t WHERE n = 1"},
 	"event schedule":              {"CREATE EVENT ev ON SCHEDULE EVERY 1 DAY STARTS '2030-01-01 00:00:00' DO SELECT 1", "CREATE EVENT ev ON SCHEDULE EVERY 2 DAY STARTS '2030-01-01 00:00:00' DO SELECT 1"},
 	"event disabled":              {"CREATE EVENT ev ON SCHEDULE EVERY 1 DAY STARTS '2030-01-01 00:00:00' DO SELECT 1", "CREATE EVENT ev ON SCHEDULE EVERY 1 DAY STARTS '2030-01-01 00:00:00' DISABLE DO SELECT 1"},
+	"type without a conversion":   {base + "ALTER TABLE t ADD u UUID", base + "ALTER TABLE t ADD u BIGINT"},
 	"many differences at once":    {base + "ALTER TABLE t ADD KEY i (n), ADD CONSTRAINT ch CHECK (n > 0)", "CREATE TABLE t (id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, s VARCHAR(40) COLLATE utf8mb4_bin, k INT, KEY i (k, s), CONSTRAINT ch CHECK (k > 0)) COMMENT='x'"},
 }
 

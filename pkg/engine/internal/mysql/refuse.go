@@ -26,6 +26,14 @@ func (p *planner) refuse() error {
 			return refuseObject("sequence %q changes its type from %s to %s, which the server has no statement for: drop it and declare another", c.New.Name.Name, c.Old.Type, c.New.Type)
 		}
 	}
+	for i := range p.diff.Tables {
+		t := &p.diff.Tables[i]
+		for _, c := range t.Columns {
+			if c.Old != nil && c.New != nil && !convertible(c.Old.Type, c.New.Type) && (isShape(typeWord(c.Old.Type)) || isShape(typeWord(c.New.Type))) {
+				return refuseObject("column %q of table %q changes from %s to %s, which the server has no conversion for: drop the column and declare another", c.New.Name, t.New.Name.Name, c.Old.Type, c.New.Type)
+			}
+		}
+	}
 	for _, c := range p.diff.Definitions {
 		if c.New == nil {
 			continue

@@ -96,7 +96,7 @@ func (t token) isString() bool   { return t.text[0] == '\'' }
 func (t token) paren() bool      { return t.text[0] == '(' }
 func (t token) inParens() string { return t.text[1 : len(t.text)-1] }
 
-// tokens cuts text. A versioned comment is what stands in it.
+// tokens cuts text and leaves comments out. A versioned comment is what stands in it.
 func tokens(s string) []token {
 	var out []token
 	blanks := false
@@ -112,6 +112,18 @@ func tokens(s string) []token {
 			for i < len(s) && '0' <= s[i] && s[i] <= '9' {
 				i++
 			}
+			blanks = true
+			continue
+		case strings.HasPrefix(s[i:], "/*"):
+			end := strings.Index(s[i+2:], "*/")
+			if end < 0 {
+				return out
+			}
+			i += 2 + end + 2
+			blanks = true
+			continue
+		case c == '#', isDashes(s[i:]):
+			i += lineLength(s[i:])
 			blanks = true
 			continue
 		case strings.HasPrefix(s[i:], "*/"):
