@@ -55,7 +55,9 @@ func converge(t testing.TB, opts engine.Options, desired *model.Database) plan.D
 	doc, err := plan.Decode(data)
 	require.NoError(t, err)
 	applied, err := engine.Apply(ctx, opts, doc)
-	require.NoError(t, err, "%v", statements(doc))
+	if err != nil {
+		require.NoError(t, err, "%s\n%s", joinLines(statements(doc)), whatWentWrong(ctx, opts.URL, doc, desired))
+	}
 	require.Equal(t, len(doc.Statements), applied.StatementsExecuted)
 	require.Equal(t, result.To, applied.ResultFingerprint)
 	after, err := engine.Plan(ctx, opts, desired)

@@ -52,7 +52,7 @@ type TableChange struct {
 // Properties reports a difference of the table itself: its comment or options.
 func (t *TableChange) Properties() bool {
 	return t.Old != nil && t.New != nil && (t.Old.Comment != t.New.Comment || !slices.Equal(t.Old.Options, t.New.Options) ||
-		!equal(t.Old.MySQLPart(), t.New.MySQLPart()))
+		!equal(t.Old.MySQLPart(), t.New.MySQLPart()) || !equal(&t.Old.Relation, &t.New.Relation))
 }
 
 // ColumnChange is one column. MySQL says in which dialect its types are printed.

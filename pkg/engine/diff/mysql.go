@@ -13,7 +13,10 @@ func (t *TableChange) Severity() string {
 		return bySide(t.Old, t.New, Safe, Destructive, Safe)
 	}
 	o, n := t.Old.MySQLPart(), t.New.MySQLPart()
-	worst := Safe
+	worst := relationSeverity(&t.Old.Relation, &t.New.Relation)
+	if worst == Destructive {
+		return worst
+	}
 	if o.Engine != n.Engine || o.Partitioning != n.Partitioning || !o.Versioned && n.Versioned || !slices.Equal(o.Periods, n.Periods) {
 		worst = Warning
 	}

@@ -110,6 +110,7 @@ func (c ColumnChange) Severity() string {
 	add(o.Identity != nil && n.Identity == nil, Destructive)
 	add(n.Identity != nil && (o.Identity == nil || *o.Identity != *n.Identity), Warning)
 	add(c.MySQL, c.severityMySQL())
+	add((o.NotNullRule == nil) != (n.NotNullRule == nil) || o.NotNullRule != nil && *o.NotNullRule != *n.NotNullRule, Warning)
 	return Worst(all...)
 }
 

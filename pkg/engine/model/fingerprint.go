@@ -10,7 +10,7 @@ import (
 )
 
 // fingerprintScheme versions the facts behind Fingerprint. It changes whenever the same database would yield other facts.
-const fingerprintScheme = "ptah.schema.facts.v3"
+const fingerprintScheme = "ptah.schema.facts.v4"
 
 // Fact is one statement about one object: which aspect has which value. Two databases are equal when their facts are.
 type Fact struct {
@@ -131,6 +131,7 @@ func (c *collector) sequence(s *Sequence) {
 	c.object("sequence", s.Schema, "", s.Name.Name)
 	c.add("type", s.Type)
 	c.options(s.SequenceOptions)
+	c.flag("unlogged", s.Unlogged)
 	if s.Owner != nil {
 		c.add("owner", list(s.Owner.Table.Schema, s.Owner.Table.Name, s.Owner.Column))
 	}
@@ -142,6 +143,7 @@ func (c *collector) table(t *Table) {
 	c.add("comment", t.Comment)
 	c.add("options", list(t.Options...))
 	c.tableMySQL(t.MySQL)
+	c.relation(&t.Relation)
 	columns := make([]*Column, len(t.Columns))
 	for i := range t.Columns {
 		columns[i] = &t.Columns[i]
@@ -175,6 +177,7 @@ func (c *collector) column(t *Table, col *Column) {
 	c.add("compression", col.Compression)
 	c.add("comment", col.Comment)
 	c.columnMySQL(col.MySQL)
+	c.extras(&col.ColumnExtras)
 }
 
 func (c *collector) constraint(t *Table, k *Constraint) {
@@ -193,6 +196,8 @@ func (c *collector) constraint(t *Table, k *Constraint) {
 	c.add("expression", k.Expression)
 	c.flag("no inherit", k.NoInherit)
 	c.flag("not enforced", k.NotEnforced)
+	c.flag("period", k.Period)
+	c.add("definition", k.Definition)
 	c.add("comment", k.Comment)
 }
 
@@ -208,5 +213,8 @@ func (c *collector) index(t *Table, x *Index) {
 	c.add("options", list(x.Options...))
 	c.add("predicate", x.Predicate)
 	c.add("comment", x.Comment)
+	for _, s := range x.Statistics {
+		c.add("statistics "+strconv.Itoa(s.Key), strconv.Itoa(s.Target))
+	}
 	c.indexMySQL(x)
 }

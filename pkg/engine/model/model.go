@@ -74,8 +74,9 @@ type Sequence struct {
 	Name
 	Type string `json:"type"` // smallint, integer or bigint
 	SequenceOptions
-	Owner   *ColumnRef `json:"owner,omitempty"`
-	Comment string     `json:"comment,omitempty"`
+	Owner    *ColumnRef `json:"owner,omitempty"`
+	Unlogged bool       `json:"unlogged,omitempty"`
+	Comment  string     `json:"comment,omitempty"`
 }
 
 // ColumnRef identifies a column.
@@ -93,7 +94,8 @@ type Table struct {
 	Columns     []Column     `json:"columns,omitempty"`
 	Constraints []Constraint `json:"constraints,omitempty"`
 	Indexes     []Index      `json:"indexes,omitempty"` // without those that belong to a constraint
-	MySQL       *TableMySQL  `json:"mysql,omitempty"`
+	Relation
+	MySQL *TableMySQL `json:"mysql,omitempty"`
 }
 
 // Column of a table. Type, Collation, Default and expressions are the server's own canonical text, every name qualified.
@@ -108,6 +110,7 @@ type Column struct {
 	Storage     string     `json:"storage,omitempty"`     // plain, external, extended or main; empty where it is the type's own
 	Compression string     `json:"compression,omitempty"` // pglz or lz4; empty for the server's default
 	Comment     string     `json:"comment,omitempty"`
+	ColumnExtras
 
 	MySQL *ColumnMySQL `json:"mysql,omitempty"`
 }
@@ -133,6 +136,7 @@ const (
 	Unique     ConstraintKind = "unique"
 	ForeignKey ConstraintKind = "foreign_key"
 	Check      ConstraintKind = "check"
+	Exclusion  ConstraintKind = "exclusion"
 )
 
 // Constraint of a table. Deferrable, Deferred and NotValid mean what they mean in SQL.
@@ -155,7 +159,12 @@ type Constraint struct {
 	Expression string `json:"expression,omitempty"`
 	NoInherit  bool   `json:"no_inherit,omitempty"`
 
-	NotEnforced bool `json:"not_enforced,omitempty"` // of a check on MySQL
+	NotEnforced bool `json:"not_enforced,omitempty"` // of a check on MySQL, and of PostgreSQL 18
+
+	// Period is WITHOUT OVERLAPS of a key and PERIOD of a foreign key: it is about the last column.
+	Period bool `json:"period,omitempty"`
+	// Definition is the whole text of an exclusion constraint, as the server prints it.
+	Definition string `json:"definition,omitempty"`
 
 	Comment string `json:"comment,omitempty"`
 }
@@ -181,6 +190,8 @@ type Index struct {
 	Options          []string   `json:"options,omitempty"` // storage parameters, sorted
 	Predicate        string     `json:"predicate,omitempty"`
 	Comment          string     `json:"comment,omitempty"`
+	// Statistics are the targets of expression keys, in order.
+	Statistics []KeyStatistics `json:"statistics,omitempty"`
 
 	MySQL *IndexMySQL `json:"mysql,omitempty"`
 }
@@ -230,6 +241,10 @@ func (d *Database) Normalise() {
 	for i := range d.Tables {
 		t := &d.Tables[i]
 		slices.Sort(t.Options)
+		slices.Sort(t.ToastOptions)
+		for j := range t.Columns {
+			slices.Sort(t.Columns[j].Options)
+		}
 		if t.MySQL != nil {
 			slices.Sort(t.MySQL.Periods)
 		}

@@ -109,6 +109,9 @@ func (t *Table) validate() error {
 	if err := ascending("index", t.Indexes, func(a, b *Index) int { return strings.Compare(a.Name, b.Name) }); err != nil {
 		return err
 	}
+	if err := t.Relation.validate(); err != nil {
+		return err
+	}
 	keys := 0
 	for i := range t.Constraints {
 		c := &t.Constraints[i]
@@ -150,6 +153,8 @@ func (c *Constraint) validate(columns map[string]bool) error {
 		}
 	case Check:
 		return text("expression", c.Expression)
+	case Exclusion:
+		return text("definition", c.Definition)
 	default:
 		return fmt.Errorf("unknown kind %q", c.Kind)
 	}

@@ -79,7 +79,10 @@ func (s Scope) Split(d *model.Database) (managed, excluded *model.Database) {
 	managed.Sequences, excluded.Sequences = partition(d.Sequences, func(x *model.Sequence) bool {
 		return s.excludes(model.KindSequence, x.Schema, x.Name.Name) || x.Owner != nil && s.excludesTable(x.Owner.Table)
 	})
-	managed.Tables, excluded.Tables = partition(d.Tables, func(x *model.Table) bool { return s.excludesTable(x.Name) })
+	managed.Tables, excluded.Tables = partition(d.Tables, func(x *model.Table) bool {
+		return s.excludesTable(x.Name) || x.Partition != nil && s.excludes(model.KindPartition, x.Schema, x.Name.Name) ||
+			x.PartitionBy != "" && s.excludes(model.KindPartitionedTable, x.Schema, x.Name.Name)
+	})
 	managed.Definitions, excluded.Definitions = partition(d.Definitions, func(x *model.Definition) bool {
 		return s.excludes(x.Kind, x.Schema, x.Object.Name) || x.Table != "" && s.excludesTable(model.Name{Schema: x.Schema, Name: x.Table})
 	})

@@ -23,11 +23,15 @@ type reader struct {
 	oids    string // of all tables, as an array literal
 	// identities are the options of identity columns, whose sequences are no objects of their own.
 	identities map[model.ColumnRef]model.SequenceOptions
+	// inherited holds, table by table, the constraints and indexes that a table has from its parents. They are no part of the model.
+	inherited map[model.Name]*model.Table
+	// own are those checks that the table would keep without its parents.
+	own map[partKey]bool
 }
 
 // readCatalog reads the whole database within the current transaction, which must have run deparse.
 func (s *session) readCatalog(ctx context.Context) (*model.Database, error) {
-	r := &reader{session: s, db: model.New(model.Postgres), tables: map[uint32]*model.Table{}, identities: map[model.ColumnRef]model.SequenceOptions{}}
+	r := &reader{session: s, db: model.New(model.Postgres), tables: map[uint32]*model.Table{}, identities: map[model.ColumnRef]model.SequenceOptions{}, inherited: map[model.Name]*model.Table{}, own: map[partKey]bool{}}
 	for _, step := range []struct {
 		what string
 		read func(context.Context) error
@@ -37,7 +41,9 @@ func (s *session) readCatalog(ctx context.Context) (*model.Database, error) {
 		{"enums", r.readEnums},
 		{"sequences", r.readSequences},
 		{"tables", r.readTables},
+		{"parents of tables", r.readParents},
 		{"columns", r.readColumns},
+		{"NOT NULL constraints", r.readNotNulls},
 		{"constraints", r.readConstraints},
 		{"indexes", r.readIndexes},
 		{"other objects", r.readUnmodelled},
@@ -48,6 +54,9 @@ func (s *session) readCatalog(ctx context.Context) (*model.Database, error) {
 	}
 	r.db.Tables = make([]model.Table, 0, len(r.tables))
 	for _, t := range r.tables {
+		if t.ReplicaIdentity == "index" && t.ReplicaIndex == "" {
+			t.ReplicaIdentity = "nothing" // its index is gone
+		}
 		r.db.Tables = append(r.db.Tables, *t)
 	}
 	r.db.Normalise()
@@ -55,6 +64,7 @@ func (s *session) readCatalog(ctx context.Context) (*model.Database, error) {
 	if err := r.db.Validate(); err != nil {
 		return nil, fault.Wrap(err, frame.CodeInternal, "reading the catalog: the result is not a valid model")
 	}
+	s.inherited, s.own = r.inherited, r.own
 	return r.db, nil
 }
 
@@ -102,7 +112,7 @@ func (r *reader) readSequences(ctx context.Context) error {
 			owner model.ColumnRef
 		)
 		if err := rows.Scan(&s.Schema, &s.Name.Name, &s.Type, &s.Start, &s.Increment, &s.Min, &s.Max, &s.Cache, &s.Cycle,
-			&kind, &owner.Table.Schema, &owner.Table.Name, &owner.Column, &s.Comment); err != nil {
+			&kind, &owner.Table.Schema, &owner.Table.Name, &owner.Column, &s.Comment, &s.Unlogged); err != nil {
 			return err
 		}
 		switch kind {
@@ -121,10 +131,16 @@ func (r *reader) readTables(ctx context.Context) error {
 	var oids strings.Builder
 	err := r.each(ctx, func(rows pgx.Rows) error {
 		var (
-			oid uint32
-			t   model.Table
+			oid             uint32
+			t               model.Table
+			identity, bound string
+			isPartition     bool
 		)
-		err := rows.Scan(&oid, &t.Schema, &t.Name.Name, &t.Comment, &t.Options)
+		err := rows.Scan(&oid, &t.Schema, &t.Name.Name, &t.Comment, &t.Options, &t.Unlogged, &t.AccessMethod, &t.ToastOptions, &identity, &t.PartitionBy, &bound, &isPartition)
+		t.ReplicaIdentity = map[string]string{"f": "full", "n": "nothing", "i": "index"}[identity]
+		if isPartition {
+			t.Partition = &model.Partition{Bound: bound}
+		}
 		r.tables[oid] = &t
 		if oids.Len() > 0 {
 			oids.WriteByte(',')
@@ -143,7 +159,7 @@ func (r *reader) readColumns(ctx context.Context) error {
 			c                                              model.Column
 			identity, generated, expr, storage, compressed string
 		)
-		if err := rows.Scan(&oid, &c.Name, &c.Type, &c.NotNull, &identity, &generated, &expr, &c.Collation, &storage, &compressed, &c.Comment); err != nil {
+		if err := rows.Scan(&oid, &c.Name, &c.Type, &c.NotNull, &identity, &generated, &expr, &c.Collation, &storage, &compressed, &c.Comment, &c.Inherited, &c.Statistics, &c.Options); err != nil {
 			return err
 		}
 		t := r.tables[oid]
@@ -151,7 +167,10 @@ func (r *reader) readColumns(ctx context.Context) error {
 		case generated != "":
 			c.Generated = &model.Generated{Expression: expr, Virtual: generated == "v"}
 		case identity != "":
-			c.Identity = &model.Identity{Always: identity == "a", SequenceOptions: r.identities[model.ColumnRef{Table: t.Name, Column: c.Name}]}
+			// A partition may count with its parent's sequence: that is the parent's identity.
+			if options, own := r.identities[model.ColumnRef{Table: t.Name, Column: c.Name}]; own {
+				c.Identity = &model.Identity{Always: identity == "a", SequenceOptions: options}
+			}
 		default:
 			c.Default = expr
 		}
@@ -170,15 +189,16 @@ func (r *reader) readConstraints(ctx context.Context) error {
 			ref                    model.Reference
 			kind                   string
 			match, update, deleted string
-			valid                  bool
+			valid, inherited, own  bool
+			marks                  string
 		)
 		if err := rows.Scan(&oid, &c.Name, &kind, &c.Columns, &c.Deferrable, &c.Deferred, &valid, &c.NoInherit, &c.Expression, &c.Comment,
 			&ref.Table.Schema, &ref.Table.Name, &ref.Columns, &match, &update, &deleted, &ref.DeleteColumns,
-			&c.Include, &c.NullsNotDistinct, &c.Options); err != nil {
+			&c.Include, &c.NullsNotDistinct, &c.Options, &c.NotEnforced, &c.Period, &c.Definition, &inherited, &own, &marks); err != nil {
 			return err
 		}
-		c.Kind = map[string]model.ConstraintKind{"p": model.PrimaryKey, "u": model.Unique, "f": model.ForeignKey, "c": model.Check}[kind]
-		c.NotValid = !valid
+		c.Kind = map[string]model.ConstraintKind{"p": model.PrimaryKey, "u": model.Unique, "f": model.ForeignKey, "c": model.Check, "x": model.Exclusion}[kind]
+		c.NotValid = !valid && !c.NotEnforced
 		if c.Kind == model.ForeignKey {
 			ref.MatchFull, ref.OnUpdate, ref.OnDelete = match == "f", action(update), action(deleted)
 			c.Reference = &ref
@@ -186,7 +206,15 @@ func (r *reader) readConstraints(ctx context.Context) error {
 		if c.Kind != model.Check {
 			c.NoInherit = false // always set for keys, where it says nothing
 		}
+		if c.Kind == model.Exclusion { // its text says everything
+			c.Deferrable, c.Deferred, c.Options, c.Include, c.NullsNotDistinct = false, false, nil, nil, false
+		}
 		t := r.tables[oid]
+		mark(t, c.Name, marks)
+		if inherited {
+			r.own[partKey{table: t.Name, name: c.Name}] = own && c.Kind == model.Check
+			t = r.fromParents(t.Name)
+		}
 		t.Constraints = append(t.Constraints, c)
 		return nil
 	}, constraintsQuery(r.session.major), r.oids)
@@ -205,9 +233,13 @@ func (r *reader) readIndexes(ctx context.Context) error {
 			attributes []int16
 			definition string
 			columns    []string
+			inherited  bool
+			marks      string
+			keyNumbers []int
+			targets    []int
 		)
 		if err := rows.Scan(&oid, &x.Name, &x.Method, &x.Unique, &x.NullsNotDistinct, &keyCount, &attributes, &definition, &columns,
-			&x.Predicate, &x.Options, &x.Comment); err != nil {
+			&x.Predicate, &x.Options, &x.Comment, &inherited, &marks, &keyNumbers, &targets); err != nil {
 			return err
 		}
 		t := r.tables[oid]
@@ -223,6 +255,13 @@ func (r *reader) readIndexes(ctx context.Context) error {
 		x.Keys = keys
 		for _, c := range columns[keyCount:] {
 			x.Include = append(x.Include, unquote(c))
+		}
+		for i := range keyNumbers {
+			x.Statistics = append(x.Statistics, model.KeyStatistics{Key: keyNumbers[i], Target: targets[i]})
+		}
+		mark(t, x.Name, marks)
+		if inherited {
+			t = r.fromParents(t.Name)
 		}
 		t.Indexes = append(t.Indexes, x)
 		return nil

@@ -65,7 +65,7 @@ func (p *planner) findRecreated() {
 		}
 		for j := range n.Constraints {
 			c := &n.Constraints[j]
-			if c.Kind != model.ForeignKey && p.onBothSides(o, c) && p.touchesRebuilt(n.Name, c.Columns, c.Include) {
+			if c.Kind != model.ForeignKey && p.onBothSides(o, c) && p.touchesRebuilt(n.Name, c.Columns, c.Include, mentionedColumns(n, c.Definition)) {
 				p.recreated[partKey{table: n.Name, name: c.Name}] = true
 			}
 		}
@@ -202,4 +202,16 @@ func (p *planner) keyStays(n *model.Table, k *model.Constraint) bool {
 func sameSet(a, b []string) bool {
 	a, b = slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b))
 	return slices.Equal(slices.Compact(a), slices.Compact(b))
+}
+
+// mentionedColumns are the columns of a table that a text mentions, sorted.
+func mentionedColumns(t *model.Table, text string) []string {
+	var columns []string
+	for name := range mentions(text) {
+		if t.Column(name) != nil {
+			columns = append(columns, name)
+		}
+	}
+	slices.Sort(columns)
+	return columns
 }

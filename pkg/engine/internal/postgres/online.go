@@ -15,7 +15,16 @@ const outsideTransaction = "none"
 // validatesLate reports whether a constraint that comes to a table with rows is added without looking at them and validated afterwards, under a
 // lock that lets everybody read and write.
 func (p *planner) validatesLate(table model.Name, c *model.Constraint) bool {
-	return p.online && !c.NotValid && (c.Kind == model.ForeignKey || c.Kind == model.Check) && p.from.Table(table) != nil
+	return p.online && !c.NotValid && !c.NotEnforced && p.plain(table, c) && (c.Kind == model.ForeignKey || c.Kind == model.Check) && p.from.Table(table) != nil
+}
+
+// plain reports whether neither end of a constraint is partitioned: the server has no NOT VALID there.
+func (p *planner) plain(table model.Name, c *model.Constraint) bool {
+	partitioned := func(n model.Name) bool {
+		t := p.relative(n)
+		return t != nil && t.PartitionBy != ""
+	}
+	return !partitioned(table) && (c.Reference == nil || !partitioned(c.Reference.Table))
 }
 
 // addAndValidate plans the two halves of a constraint; add is the statement that would do both at once.
@@ -39,7 +48,7 @@ func (p *planner) buildsLate(table model.Name, x *model.Index) bool {
 		return false
 	}
 	replaces := slices.ContainsFunc(o.Indexes, func(k model.Index) bool { return k.Name == x.Name }) && !p.isLeftover(table, x.Name)
-	return !replaces && (!x.Unique || !p.pointedAtAnew(table))
+	return !replaces && !p.marked(table, x) && (!x.Unique || !p.pointedAtAnew(table))
 }
 
 // pointedAtAnew reports whether a foreign key to the table is new on the target.
@@ -77,9 +86,9 @@ func (p *planner) createConcurrently(s step, table model.Name, x *model.Index) {
 }
 
 // midway is the target as it is when the transaction ends: without the late indexes, with the late constraints not validated.
-func (p *planner) midway() *model.Database {
-	mid := *p.to
-	mid.Tables = slices.Clone(p.to.Tables)
+func (p *planner) midway(target *model.Database) *model.Database {
+	mid := *target
+	mid.Tables = slices.Clone(target.Tables)
 	for i := range mid.Tables {
 		t := &mid.Tables[i]
 		t.Indexes = slices.DeleteFunc(slices.Clone(t.Indexes), func(x model.Index) bool {

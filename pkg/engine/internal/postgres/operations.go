@@ -134,7 +134,7 @@ func Plan(ctx context.Context, opts contract.Options, desired *model.Database) (
 	}
 	from, excluded := sc.Split(live)
 	to, _ := sc.Split(desired)
-	p := &planner{from: from, to: to, excluded: excluded, diff: diff.Compare(from, to), major: s.major, online: opts.TransactionMode == contract.TransactionNone, shelf: shelf}
+	p := &planner{from: from, to: to, excluded: excluded, diff: diff.Compare(from, to), major: s.major, online: opts.TransactionMode == contract.TransactionNone, shelf: shelf, inherited: s.inherited, own: s.own}
 	if p.castable, err = s.casts(ctx, p.diff); err != nil {
 		return contract.PlanResult{}, err
 	}
@@ -204,11 +204,12 @@ func (s *session) casts(ctx context.Context, d *diff.Diff) (func(from, to string
 // result runs the planner and seals its document.
 func (p *planner) result(opts contract.Options, sc scope.Scope) (contract.PlanResult, error) {
 	r := contract.PlanResult{From: model.Fingerprint(p.from), To: model.Fingerprint(p.to)}
+	empty, target := p.diff.Empty(), p.to // the planner changes both for its own use
 	steps, err := p.plan()
 	if err != nil {
 		return r, err
 	}
-	if (len(steps) == 0) != (r.From == r.To) || len(steps) == 0 != p.diff.Empty() {
+	if (len(steps) == 0) != (r.From == r.To) || len(steps) == 0 != empty {
 		return r, fault.New(frame.CodeInternal, "planning: %d statements for fingerprints %s and %s", len(steps), r.From, r.To)
 	}
 	doc := plan.Document{Dialect: model.Postgres, FromFingerprint: r.From, ToFingerprint: r.To, Exclude: sc.Patterns()}
@@ -217,7 +218,7 @@ func (p *planner) result(opts contract.Options, sc scope.Scope) (contract.PlanRe
 		doc.Statements = append(doc.Statements, s.Statement)
 	}
 	if len(p.late) > 0 {
-		doc.CommittedFingerprint = model.Fingerprint(p.midway())
+		doc.CommittedFingerprint = model.Fingerprint(p.midway(target))
 	}
 	doc = plan.Seal(doc)
 	if len(steps) == 0 || opts.DriftSeverity == contract.DriftDestructive && !doc.Destructive {

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ptah-run/ptah/pkg/engine/diff"
@@ -12,6 +13,9 @@ import (
 func (p *planner) planColumns(o, n *model.Table) {
 	for i := range o.Columns {
 		old := &o.Columns[i]
+		if old.Inherited {
+			continue // goes with the parent's
+		}
 		if c := n.Column(old.Name); c == nil || p.rebuilt[model.ColumnRef{Table: n.Name, Column: old.Name}] {
 			p.dropColumn(n.Name, old, c)
 		}
@@ -19,20 +23,54 @@ func (p *planner) planColumns(o, n *model.Table) {
 	for i := range n.Columns {
 		c := &n.Columns[i]
 		old := o.Column(c.Name)
+		if c.Inherited {
+			p.inheritedColumn(n, old, c)
+			continue
+		}
 		if old == nil || p.rebuilt[model.ColumnRef{Table: n.Name, Column: c.Name}] {
 			p.addColumn(n.Name, c, old != nil)
 			p.columnExtras(n.Name, nil, c)
+			p.newNotNullRule(n.Name, c)
 			continue
 		}
 		p.alterColumn(n.Name, old, c)
 	}
 }
 
+// inheritedColumn plans what a table changes of a column that it has from a parent.
+func (p *planner) inheritedColumn(n *model.Table, old, c *model.Column) {
+	if old != nil && old.Default != "" && old.Type != c.Type {
+		// The server may not be able to convert it, and the parent's statement does not reach it.
+		p.add(phaseRelease, p.columnStep(n.Name, c, "ALTER COLUMN "+ident(c.Name)+" DROP DEFAULT", "drop_default", diff.Warning, "the type changes under the default", ""))
+	}
+	state := p.inheritedState(n, c.Name)
+	if state.Default != "" && c.Default == "" && (old == nil || old.Default != state.Default || old.Type != c.Type) {
+		// The parent's statement brings it.
+		p.add(phaseColumns, p.columnStep(n.Name, c, "ALTER COLUMN "+ident(c.Name)+" DROP DEFAULT", "drop_default", diff.Warning, "the default is the parent's alone", ""))
+		state.Default = ""
+	}
+	p.alterColumn(n.Name, &state, c)
+}
+
 func (p *planner) columnStep(table model.Name, c *model.Column, action, kind, severity, reason, hazard string) step {
+	only := ""
+	if slices.Contains(single, kind) || kind == "drop_column" && p.childKeeps(table, c.Name) {
+		only = p.only(table)
+	}
 	return step{table: table, Statement: plan.Statement{
-		SQL: "ALTER TABLE " + qualified(table) + " " + action, Severity: severity, Kind: kind, Object: display(table.Schema, table.Name, c.Name),
+		SQL: "ALTER TABLE " + only + qualified(table) + " " + action, Severity: severity, Kind: kind, Object: display(table.Schema, table.Name, c.Name),
 		Reason: reason, Lock: lockExclusive, Hazard: hazard,
 	}}
+}
+
+// childKeeps reports whether a child keeps a column that its parent loses: it is the child's own then.
+func (p *planner) childKeeps(table model.Name, column string) bool {
+	if t := p.to.Table(table); t == nil || t.Column(column) != nil {
+		return false
+	}
+	return slices.ContainsFunc(p.to.Tables, func(t model.Table) bool {
+		return slices.Contains(t.Inherits, table) && t.Column(column) != nil && p.from.Table(t.Name) != nil
+	})
 }
 
 func (p *planner) dropColumn(table model.Name, old, again *model.Column) {
@@ -91,6 +129,7 @@ func (p *planner) columnExtras(table model.Name, old, c *model.Column) {
 		}
 		p.add(phaseColumns, p.columnStep(table, c, alter+"SET COMPRESSION "+compression, "set_compression", diff.Safe, "the compression method differs", ""))
 	}
+	p.columnTargets(table, old, c)
 	p.comment("COLUMN "+qualified(table)+"."+ident(c.Name), table, display(table.Schema, table.Name, c.Name), old.Comment, c.Comment)
 }
 
@@ -131,12 +170,7 @@ func (p *planner) alterColumn(table model.Name, o, n *model.Column) {
 	if n.Default != "" && !retyped && (dropped || o.Default != n.Default) {
 		add(phaseColumns, "SET DEFAULT "+n.Default, "set_default", diff.Warning, "the default differs", "")
 	}
-	switch {
-	case !o.NotNull && n.NotNull:
-		add(phaseColumns, "SET NOT NULL", "set_not_null", diff.Warning, "the column is declared NOT NULL", hazardExistingNull+"; "+hazardScanExcl)
-	case o.NotNull && !n.NotNull:
-		add(phaseColumns, "DROP NOT NULL", "drop_not_null", diff.Destructive, "the column is declared without NOT NULL", "NULL becomes possible")
-	}
+	p.alterNotNull(table, o, n)
 	p.alterIdentity(table, o, n)
 	before := *o
 	if o.Type != n.Type || o.Collation != n.Collation {

@@ -79,6 +79,17 @@ func alterConstraint(table model.Name, o, n *model.Constraint) ([]phased, bool) 
 		add(phaseForeignKeys, alter+"ALTER CONSTRAINT "+ident(n.Name)+rule, "alter_constraint", "the time of its check differs", lockShareRow, "")
 		at.Deferrable, at.Deferred = n.Deferrable, n.Deferred
 	}
+	if at.Kind == model.ForeignKey && at.NotEnforced != n.NotEnforced {
+		word, hazard := "ENFORCED", hazardRowsAgainst
+		if n.NotEnforced {
+			word, hazard = "NOT ENFORCED", hazardUnprotected
+		}
+		add(phaseForeignKeys, alter+"ALTER CONSTRAINT "+ident(n.Name)+" "+word, "alter_constraint", "whether it is enforced differs", lockShareRow, hazard)
+		if n.NotEnforced {
+			out[len(out)-1].step.Severity = diff.Destructive
+		}
+		at.NotEnforced, at.NotValid = n.NotEnforced, false
+	}
 	if at.NotValid && !n.NotValid {
 		add(phaseForeignKeys, alter+"VALIDATE CONSTRAINT "+ident(n.Name), "validate_constraint", "the constraint is not validated", lockShareUpdate, hazardRowsAgainst)
 		at.NotValid = false
@@ -102,6 +113,7 @@ func sameConstraint(a, b *model.Constraint) bool {
 }
 
 func (p *planner) dropConstraint(table model.Name, c *model.Constraint, reason string) {
+	p.dropped[partKey{table: table, name: c.Name}] = true
 	ph := phaseDropConstraints
 	if c.Kind == model.ForeignKey {
 		ph = phaseDropForeignKeys
@@ -121,12 +133,14 @@ func (p *planner) addConstraint(table model.Name, c *model.Constraint, newTable 
 	switch c.Kind {
 	case model.PrimaryKey, model.Unique:
 		ph, s.Hazard = phaseKeys, hazardDuplicates+"; builds an index while nobody can read or write the table"
+	case model.Exclusion:
+		ph, s.Hazard = phaseKeys, "fails if rows conflict; builds an index while nobody can read or write the table"
 	case model.ForeignKey:
 		ph, s.Lock, s.Hazard = phaseForeignKeys, lockShareRow, hazardRowsAgainst+"; "+hazardScan+", nor the referenced one"
 	case model.Check:
 		s.Hazard = hazardRowsAgainst + "; " + hazardScanExcl
 	}
-	if c.NotValid {
+	if c.NotValid || c.NotEnforced {
 		s.Hazard = ""
 	}
 	if newTable {
@@ -185,6 +199,7 @@ func (p *planner) indexOptions(table model.Name, c diff.IndexChange) {
 }
 
 func (p *planner) dropIndex(table model.Name, x *model.Index, reason string) {
+	p.dropped[partKey{table: table, index: true, name: x.Name}] = true
 	index := model.Name{Schema: table.Schema, Name: x.Name}
 	s := step{table: table, Statement: plan.Statement{
 		SQL: "DROP INDEX " + qualified(index), Severity: diff.IndexChange{Old: x}.Severity(), Kind: "drop_index", Object: display(index.Schema, index.Name),

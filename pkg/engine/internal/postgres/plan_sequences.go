@@ -51,6 +51,10 @@ func (p *planner) alterSequence(c diff.SequenceChange) {
 	if c.Old.Type != c.New.Type {
 		options = strings.TrimSpace("AS " + c.New.Type + " " + options)
 	}
+	if c.Old.Unlogged != c.New.Unlogged {
+		word := map[bool]string{true: "UNLOGGED", false: "LOGGED"}[c.New.Unlogged]
+		p.addSequence(phaseOwners, c.New, "ALTER SEQUENCE "+qualified(c.New.Name)+" SET "+word, "alter_sequence", diff.Warning, "whether it survives a crash differs", "")
+	}
 	if options != "" {
 		p.addSequence(phaseSequences, c.New, "ALTER SEQUENCE "+qualified(c.New.Name)+" "+options, "alter_sequence", c.Severity(), "the sequence's options differ", "")
 	}

@@ -12,19 +12,17 @@ import (
 func (p *planner) planTables() {
 	var dropped []*model.Table
 	for i := range p.diff.Tables {
-		c := &p.diff.Tables[i]
-		switch {
-		case c.Old == nil:
-			p.createTable(c.New)
-		case c.New == nil:
+		if c := &p.diff.Tables[i]; c.New == nil {
 			dropped = append(dropped, c.Old)
 		}
 	}
 	p.dropTables(dropped)
-	for i := range p.to.Tables {
-		n := &p.to.Tables[i]
+	p.planPersistence()
+	for _, n := range parentsFirst(p.to.Tables) {
 		if o := p.from.Table(n.Name); o != nil {
 			p.alterTable(o, n)
+		} else {
+			p.createTable(n)
 		}
 	}
 }
@@ -35,8 +33,14 @@ func (p *planner) createTable(t *model.Table) {
 		SQL: sql, Severity: diff.Safe, Kind: "create_table", Object: display(t.Schema, t.Name.Name), Reason: "the table is declared and does not exist",
 	}})
 	for i := range t.Columns {
-		p.columnExtras(t.Name, nil, &t.Columns[i])
+		if c := &t.Columns[i]; c.Inherited {
+			p.inheritedColumn(t, nil, c)
+		} else {
+			p.columnExtras(t.Name, nil, c)
+			p.newNotNullRule(t.Name, c)
+		}
 	}
+	p.marks(&model.Table{}, t)
 	for _, c := range later {
 		p.addConstraint(t.Name, c, true)
 	}
@@ -64,7 +68,7 @@ func (p *planner) dropTables(tables []*model.Table) {
 			remaining = slices.Delete(remaining, i, i+1)
 			continue
 		}
-		victim := remaining[0]
+		victim := remaining[slices.IndexFunc(remaining, func(t *model.Table) bool { return referencedBy(remaining, t, cut) })]
 		for _, t := range remaining {
 			for j := range t.Constraints {
 				c := &t.Constraints[j]
@@ -78,8 +82,18 @@ func (p *planner) dropTables(tables []*model.Table) {
 	}
 }
 
-// pointedAt reports whether another table of the list has a foreign key to t that was not cut.
+// pointedAt reports whether another table of the list has to go before t.
 func pointedAt(tables []*model.Table, t *model.Table, cut map[partKey]bool) bool {
+	return referencedBy(tables, t, cut) || slices.ContainsFunc(tables, func(o *model.Table) bool {
+		return o != t && (slices.Contains(o.Parents(), t.Name) || slices.ContainsFunc(o.Columns, func(c model.Column) bool {
+			used := parseType(c.Type)
+			return used.schema == t.Schema && used.name == t.Name.Name
+		}))
+	})
+}
+
+// referencedBy reports whether another table of the list has a foreign key to t that was not cut.
+func referencedBy(tables []*model.Table, t *model.Table, cut map[partKey]bool) bool {
 	return slices.ContainsFunc(tables, func(o *model.Table) bool {
 		return o != t && slices.ContainsFunc(o.Constraints, func(c model.Constraint) bool {
 			return c.Kind == model.ForeignKey && c.Reference.Table == t.Name && !cut[partKey{table: o.Name, name: c.Name}]
@@ -102,6 +116,8 @@ func (p *planner) alterTable(o, n *model.Table) {
 	}
 	p.planColumns(o, n)
 	p.recreateParts(o, n)
+	p.dropOwnChecks(n)
+	p.alterRelation(o, n) // last: it asks what was dropped
 }
 
 func (p *planner) tableChange(name model.Name) *diff.TableChange {

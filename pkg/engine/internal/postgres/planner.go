@@ -16,6 +16,7 @@ type phase int
 
 const (
 	phaseRelease         phase = iota // defaults, identities and sequence owners that would hold something back
+	phaseDetach                       // before what a parent would hold
 	phaseDropForeignKeys              // before the keys and tables they point to
 	phaseDropTables
 	phaseDropIndexes
@@ -40,6 +41,9 @@ const (
 	phaseKeys
 	phaseIndexes
 	phaseChecks
+	phaseAttach
+	phaseMarks
+	phaseUnlogged // behind everything that logged tables may not have
 	phaseOwners
 	phaseForeignKeys // behind the tables, so that cycles work
 	phaseInsertRows  // parents first
@@ -69,9 +73,14 @@ type planner struct {
 	rebuilt   map[model.ColumnRef]bool
 	recreated map[partKey]bool
 	// late are the constraints and indexes of the target that are not whole yet when the transaction ends.
-	late  map[partKey]bool
-	types typePlan
-	shelf *shelf
+	late     map[partKey]bool
+	types    typePlan
+	shelf    *shelf
+	children map[model.Name]bool // the tables that have children, on either side
+	dropped  map[partKey]bool    // constraints and indexes that the plan drops
+	// inherited is what tables of the target have from their parents, and is no part of the model.
+	inherited map[model.Name]*model.Table
+	own       map[partKey]bool // those checks of inherited that stay without the parents
 }
 
 // partKey identifies a constraint or an index of a table.
@@ -115,7 +124,11 @@ func display(parts ...string) string {
 // plan returns the statements in order, or the refusal of what cannot be planned.
 func (p *planner) plan() ([]step, error) {
 	p.rebuilt, p.recreated, p.late = map[model.ColumnRef]bool{}, map[partKey]bool{}, map[partKey]bool{}
+	p.dropped = map[partKey]bool{}
 	if err := p.refuse(); err != nil {
+		return nil, err
+	}
+	if err := p.findFamilies(); err != nil {
 		return nil, err
 	}
 	p.findRebuilt()

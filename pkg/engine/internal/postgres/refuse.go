@@ -55,6 +55,9 @@ func (p *planner) refuse() error {
 	if err := RefuseUnmodelled("the database", p.refusable()); err != nil {
 		return err
 	}
+	if err := p.refuseRelations(); err != nil {
+		return err
+	}
 	for _, c := range p.diff.Extensions {
 		if err := p.refuseExtension(c); err != nil {
 			return err
@@ -94,6 +97,9 @@ func (p *planner) refuseHeldBack() error {
 					c.Name, t.Schema, t.Name.Name, c.Reference.Table.Schema, c.Reference.Table.Name)
 			}
 		}
+	}
+	if err := p.refuseHeldChildren(); err != nil {
+		return err
 	}
 	return p.refuseHeldTypes()
 }

@@ -28,9 +28,7 @@ func columnSQL(c *model.Column) string {
 	case c.Default != "":
 		b.WriteString(" DEFAULT " + c.Default)
 	}
-	if c.NotNull {
-		b.WriteString(" NOT NULL")
-	}
+	b.WriteString(notNullSQL(c))
 	return b.String()
 }
 
@@ -96,6 +94,9 @@ func sequenceOptions(sequenceType string, o model.SequenceOptions, old *model.Se
 
 func createSequenceSQL(s *model.Sequence) string {
 	sql := "CREATE SEQUENCE " + qualified(s.Name)
+	if s.Unlogged {
+		sql = "CREATE UNLOGGED SEQUENCE " + qualified(s.Name)
+	}
 	if s.Type != "bigint" {
 		sql += " AS " + s.Type
 	}
@@ -112,6 +113,8 @@ func constraintSQL(c *model.Constraint) string {
 	switch c.Kind {
 	case model.PrimaryKey, model.Unique:
 		b.WriteString(keySQL(c))
+	case model.Exclusion:
+		b.WriteString(c.Definition)
 	case model.ForeignKey:
 		b.WriteString(foreignKeySQL(c))
 	case model.Check:
@@ -121,6 +124,9 @@ func constraintSQL(c *model.Constraint) string {
 		}
 	}
 	b.WriteString(deferSQL(c))
+	if c.NotEnforced {
+		b.WriteString(" NOT ENFORCED")
+	}
 	if c.NotValid {
 		b.WriteString(" NOT VALID")
 	}
@@ -145,7 +151,11 @@ func keySQL(c *model.Constraint) string {
 			sql += " NULLS NOT DISTINCT"
 		}
 	}
-	sql += " (" + idents(c.Columns) + ")"
+	sql += " (" + idents(c.Columns)
+	if c.Period {
+		sql += " WITHOUT OVERLAPS"
+	}
+	sql += ")"
 	if len(c.Include) > 0 {
 		sql += " INCLUDE (" + idents(c.Include) + ")"
 	}
@@ -171,7 +181,15 @@ func setOptions(options []string) []string {
 
 func foreignKeySQL(c *model.Constraint) string {
 	r := c.Reference
-	sql := "FOREIGN KEY (" + idents(c.Columns) + ") REFERENCES " + qualified(r.Table) + " (" + idents(r.Columns) + ")"
+	columns := func(names []string) string {
+		if last := len(names) - 1; c.Period && last == 0 {
+			return "PERIOD " + ident(names[last])
+		} else if c.Period {
+			return idents(names[:last]) + ", PERIOD " + ident(names[last])
+		}
+		return idents(names)
+	}
+	sql := "FOREIGN KEY (" + columns(c.Columns) + ") REFERENCES " + qualified(r.Table) + " (" + columns(r.Columns) + ")"
 	if r.MatchFull {
 		sql += " MATCH FULL"
 	}
@@ -233,11 +251,13 @@ func indexKeySQL(k *model.IndexKey) string {
 func createTableSQL(t *model.Table) (string, []*model.Constraint) {
 	lines := make([]string, 0, len(t.Columns)+len(t.Constraints))
 	for i := range t.Columns {
-		lines = append(lines, "  "+columnSQL(&t.Columns[i]))
+		if !t.Columns[i].Inherited {
+			lines = append(lines, "  "+columnSQL(&t.Columns[i]))
+		}
 	}
 	var later []*model.Constraint
 	var keys [][]string
-	for _, kind := range []model.ConstraintKind{model.PrimaryKey, model.Unique, model.Check, model.ForeignKey} {
+	for _, kind := range []model.ConstraintKind{model.PrimaryKey, model.Unique, model.Exclusion, model.Check, model.ForeignKey} {
 		for i := range t.Constraints {
 			c := &t.Constraints[i]
 			switch {
@@ -246,16 +266,29 @@ func createTableSQL(t *model.Table) (string, []*model.Constraint) {
 			case c.Kind == model.ForeignKey || c.NotValid || c.Kind == model.Unique && slices.ContainsFunc(keys, func(k []string) bool { return slices.Equal(k, c.Columns) }):
 				later = append(later, c)
 			default:
-				if c.Kind != model.Check {
+				if c.Kind == model.PrimaryKey || c.Kind == model.Unique {
 					keys = append(keys, c.Columns)
 				}
 				lines = append(lines, "  "+constraintSQL(c))
 			}
 		}
 	}
-	sql := "CREATE TABLE " + qualified(t.Name) + " ("
-	if len(lines) > 0 {
-		sql += "\n" + strings.Join(lines, ",\n") + "\n"
+	sql := "CREATE TABLE "
+	if t.Unlogged {
+		sql = "CREATE UNLOGGED TABLE "
 	}
-	return sql + ")" + withOptions(t.Options), later
+	sql += qualified(t.Name)
+	if t.Partition != nil {
+		sql += " PARTITION OF " + qualified(t.Partition.Parent)
+	}
+	switch {
+	case len(lines) > 0:
+		sql += " (\n" + strings.Join(lines, ",\n") + "\n)"
+	case t.Partition == nil:
+		sql += " ()"
+	}
+	if t.Partition != nil {
+		sql += " " + t.Partition.Bound
+	}
+	return sql + relationSQL(t), later
 }

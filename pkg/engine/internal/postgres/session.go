@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 
 	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
+	"github.com/ptah-run/ptah/pkg/engine/model"
 	"github.com/ptah-run/ptah/pkg/frame"
 )
 
@@ -31,6 +32,9 @@ const (
 type session struct {
 	conn  *pgx.Conn
 	major int
+	// inherited is what the last reading of the catalog left out of the model: see reader.
+	inherited map[model.Name]*model.Table
+	own       map[partKey]bool
 }
 
 // connect opens a session. A cancelled context cancels the running statement on the server and keeps the connection usable, so that the

@@ -8,8 +8,7 @@ import (
 // unmodelledQuery names everything that exists in the database and that the model does not describe, as (kind, schema, table, name).
 // Kinds are those of model.UnmodelledKinds. Ownership, privileges and large objects are no part of a schema and are not looked at.
 func unmodelledQuery(major int) string {
-	parts := append(relationParts(), constraintParts(major)...)
-	parts = append(parts, schemaParts()...)
+	parts := append(relationParts(), schemaParts()...)
 	parts = append(parts, databaseParts()...)
 	return strings.Join(parts, "\nUNION ALL\n")
 }
@@ -32,28 +31,14 @@ func ofTable(kind, name, from, condition string) string {
 }
 
 func relationParts() []string {
-	// Servers since the minor releases of late 2026 keep an internal attribute version among the options.
-	const columnOptions = "c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped AND EXISTS (SELECT FROM unnest(a.attoptions) o WHERE o NOT LIKE 'pg\\_attver=%')"
 	const anyTable = "c.relkind IN ('r', 'p', 'f')"
 	return []string{
-		inSchema(`CASE WHEN o.relispartition THEN 'partition' WHEN o.relkind = 'p' THEN 'partitioned table' WHEN o.relkind = 'f' THEN 'foreign table'
-  WHEN o.relkind = 'v' THEN 'view' WHEN o.relkind = 'm' THEN 'materialized view'
-  WHEN o.relkind = 'S' THEN 'unlogged sequence' WHEN o.relpersistence = 'u' THEN 'unlogged table' WHEN o.reloftype <> 0 THEN 'typed table' ELSE 'inheritance child' END`,
-			"pg_class", "rel", `(o.relkind IN ('p', 'f', 'v', 'm') OR o.relkind = 'S' AND o.relpersistence = 'u'
-  AND NOT EXISTS (SELECT FROM pg_depend y WHERE y.classid = 'pg_class'::regclass AND y.objid = o.oid AND y.deptype = 'i')
-  OR o.relkind = 'r' AND (o.relispartition OR o.relpersistence = 'u' OR o.reloftype <> 0 OR EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = o.oid)))`),
+		inSchema(`CASE WHEN o.relkind = 'f' THEN 'foreign table' WHEN o.relkind = 'v' THEN 'view' WHEN o.relkind = 'm' THEN 'materialized view' ELSE 'typed table' END`,
+			"pg_class", "rel", `(o.relkind IN ('f', 'v', 'm') OR o.relkind IN ('r', 'p') AND o.reloftype <> 0)`),
 		ofTable("'row security'", "c.relname::text", "pg_class c", anyTable+" AND (c.relrowsecurity OR c.relforcerowsecurity)"),
-		ofTable("'replica identity'", "c.relname::text", "pg_class c", "c.relkind = 'r' AND c.relreplident <> 'd'"),
-		ofTable("'table access method'", "c.relname::text", "pg_class c JOIN pg_am am ON am.oid = c.relam", "c.relkind = 'r' AND am.amname <> 'heap'"),
-		ofTable("'tablespace'", "c.relname::text", "pg_class c", "c.relkind = 'r' AND c.reltablespace <> 0"),
-		ofTable("'tablespace'", "ic.relname::text", "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid", "c.relkind = 'r' AND ic.reltablespace <> 0"),
-		ofTable("'table option'", "c.relname::text", "pg_class c JOIN pg_class t ON t.oid = c.reltoastrelid", "c.relkind = 'r' AND t.reloptions IS NOT NULL"),
-		ofTable("'column statistics target'", "a.attname::text", "pg_attribute a JOIN pg_class c ON c.oid = a.attrelid", "c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped AND COALESCE(a.attstattarget, -1) <> -1"),
-		ofTable("'column options'", "a.attname::text", "pg_attribute a JOIN pg_class c ON c.oid = a.attrelid", columnOptions),
-		ofTable("'invalid index'", "ic.relname::text", "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid", "c.relkind = 'r' AND NOT (i.indisvalid AND i.indisready AND i.indislive)"),
-		ofTable("'clustered index'", "ic.relname::text", "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid", "c.relkind = 'r' AND i.indisclustered"),
-		ofTable("'index option'", "ic.relname::text", "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid JOIN pg_attribute a ON a.attrelid = ic.oid",
-			"c.relkind = 'r' AND a.attnum > 0 AND COALESCE(a.attstattarget, -1) <> -1"),
+		ofTable("'tablespace'", "c.relname::text", "pg_class c", "c.relkind IN ('r', 'p') AND c.reltablespace <> 0"),
+		ofTable("'tablespace'", "ic.relname::text", "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid", "c.relkind IN ('r', 'p') AND ic.reltablespace <> 0"),
+		ofTable("'invalid index'", "ic.relname::text", "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid", "c.relkind IN ('r', 'p') AND NOT (i.indisvalid AND i.indisready AND i.indislive)"),
 		ofTable("'trigger'", "t.tgname::text", "pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid", "NOT t.tgisinternal AND t.tgconstraint = 0 AND "+notOwned("pg_trigger", "t.oid")),
 		ofTable("'constraint trigger'", "t.tgname::text", "pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid", "NOT t.tgisinternal AND t.tgconstraint <> 0 AND "+notOwned("pg_trigger", "t.oid")),
 		// A foreign key whose own triggers were switched off is not what its definition says.
@@ -61,27 +46,6 @@ func relationParts() []string {
 		ofTable("'policy'", "p.polname::text", "pg_policy p JOIN pg_class c ON c.oid = p.polrelid", "true"),
 		ofTable("'rule'", "r.rulename::text", "pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class", "r.rulename <> '_RETURN'"),
 	}
-}
-
-func constraintParts(major int) []string {
-	const from = "pg_constraint k JOIN pg_class c ON c.oid = k.conrelid"
-	parts := []string{
-		ofTable("'exclusion constraint'", "k.conname::text", from, "k.contype = 'x' AND c.relkind IN ('r', 'p')"+temporal(major, false)),
-	}
-	if major >= 18 {
-		parts = append(parts,
-			ofTable("'not-enforced constraint'", "k.conname::text", from, "k.contype IN ('c', 'f') AND NOT k.conenforced AND c.relkind = 'r'"),
-			ofTable("'temporal constraint'", "k.conname::text", from, "k.contype IN ('p', 'u', 'f') AND k.conperiod AND c.relkind = 'r'"),
-			ofTable("'not-null constraint'", "k.conname::text", from, "k.contype = 'n' AND (NOT k.convalidated OR k.connoinherit) AND c.relkind = 'r'"))
-	}
-	return parts
-}
-
-func temporal(major int, want bool) string {
-	if major < 18 {
-		return ""
-	}
-	return fmt.Sprintf(" AND k.conperiod = %t", want)
 }
 
 func schemaParts() []string {

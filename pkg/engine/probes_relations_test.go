@@ -1,0 +1,140 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ptah-run/ptah/pkg/engine"
+	"github.com/ptah-run/ptah/pkg/engine/internal/pgtest"
+	"github.com/ptah-run/ptah/pkg/frame"
+)
+
+const (
+	parts  = "CREATE TABLE p (id int NOT NULL, at date NOT NULL, n int DEFAULT 1, s text) PARTITION BY RANGE (at); CREATE TABLE p1 PARTITION OF p FOR VALUES FROM ('2020-01-01') TO ('2021-01-01'); "
+	nested = "CREATE TABLE p (id int NOT NULL, k text, n int DEFAULT 1) PARTITION BY LIST (k); CREATE TABLE a PARTITION OF p FOR VALUES IN ('a', 'it''s') PARTITION BY HASH (id); CREATE TABLE a0 PARTITION OF a FOR VALUES WITH (MODULUS 2, REMAINDER 0); CREATE TABLE a1 PARTITION OF a FOR VALUES WITH (MODULUS 2, REMAINDER 1); CREATE TABLE d PARTITION OF p DEFAULT; "
+	family = "CREATE TABLE zp (a int DEFAULT 1, b text); CREATE TABLE c (z int) INHERITS (zp); "
+)
+
+// relationProbes are about what tables are beside their columns, partitions and inheritance among it; converged in both directions.
+var relationProbes = map[string]probe{
+	"rel exclusion":                      {"CREATE TABLE t (r int4range, n int)", "CREATE TABLE t (r int4range, n int, CONSTRAINT x EXCLUDE USING gist (r WITH &&) WHERE (n > 0)); COMMENT ON CONSTRAINT x ON t IS 'c'"},
+	"rel exclusion changed":              {"CREATE TABLE t (r int4range, n int, CONSTRAINT x EXCLUDE USING gist (r WITH &&))", "CREATE TABLE t (r int4range, n int, CONSTRAINT x EXCLUDE USING gist (r WITH -|-) DEFERRABLE INITIALLY DEFERRED)"},
+	"rel exclusion column goes":          {"CREATE TABLE t (r int4range, n int, CONSTRAINT x EXCLUDE USING gist (int4range(n, n + 5) WITH &&))", "CREATE TABLE t (r int4range)"},
+	"rel exclusion with new type":        {"CREATE TABLE t (r int4range, n int, CONSTRAINT x EXCLUDE (n WITH =))", "CREATE TABLE t (r int4range, n bigint, CONSTRAINT x EXCLUDE (n WITH =))"},
+	"rel unlogged":                       {"CREATE TABLE t (id int PRIMARY KEY)", "CREATE UNLOGGED TABLE t (id int PRIMARY KEY)"},
+	"rel unlogged with keys":             {"CREATE TABLE t (id int PRIMARY KEY); CREATE TABLE u (id int REFERENCES t)", "CREATE UNLOGGED TABLE t (id int PRIMARY KEY); CREATE UNLOGGED TABLE u (id int REFERENCES t)"},
+	"rel replica identity":               {base, base + "ALTER TABLE t REPLICA IDENTITY FULL"},
+	"rel replica identity index":         {base + "CREATE UNIQUE INDEX i ON t (id)", base + "CREATE UNIQUE INDEX i ON t (id DESC); ALTER TABLE t REPLICA IDENTITY USING INDEX i"},
+	"rel replica identity kept":          {base + "CREATE UNIQUE INDEX i ON t (id); ALTER TABLE t REPLICA IDENTITY USING INDEX i", base + "CREATE UNIQUE INDEX i ON t (id DESC); ALTER TABLE t REPLICA IDENTITY USING INDEX i"},
+	"rel cluster":                        {base + "CREATE INDEX i ON t (id)", base + "CREATE INDEX i ON t (id); ALTER TABLE t CLUSTER ON i"},
+	"rel cluster on key":                 {base + "ALTER TABLE t ADD PRIMARY KEY (id)", base + "ALTER TABLE t ADD CONSTRAINT k PRIMARY KEY (id); ALTER TABLE t CLUSTER ON k"},
+	"rel toast options":                  {base + "ALTER TABLE t SET (fillfactor = 70)", base + "ALTER TABLE t SET (fillfactor = 70, toast.autovacuum_enabled = false, toast.vacuum_truncate = off)"},
+	"rel toast options new":              {"", "CREATE TABLE t (s text) WITH (toast.autovacuum_enabled = false, fillfactor = 80)"},
+	"rel column statistics":              {base, base + "ALTER TABLE t ALTER n SET STATISTICS 500, ALTER s SET STATISTICS 0"},
+	"rel column options":                 {base, base + "ALTER TABLE t ALTER n SET (n_distinct = 5, n_distinct_inherited = -0.5)"},
+	"rel index statistics":               {base + "CREATE INDEX i ON t (n, (n + 1))", base + "CREATE INDEX i ON t (n, (n + 1)); ALTER INDEX i ALTER COLUMN 2 SET STATISTICS 500"},
+	"rel index statistics and type":      {base + "CREATE INDEX i ON t ((n + 1)); ALTER INDEX i ALTER COLUMN 1 SET STATISTICS 500", "CREATE TABLE t (id int NOT NULL, n bigint, s text, v varchar(20)); CREATE INDEX i ON t ((n + 1)); ALTER INDEX i ALTER COLUMN 1 SET STATISTICS 500"},
+	"rel row type":                       {"", "CREATE TABLE z (a int); CREATE TABLE a (z z, zs z[]); CREATE TYPE y AS (a int); CREATE TABLE b (y y)"},
+	"part table":                         {"", parts},
+	"part nested":                        {"", nested},
+	"part added":                         {parts, parts + "CREATE TABLE p2 PARTITION OF p FOR VALUES FROM ('2021-01-01') TO (MAXVALUE); CREATE TABLE pd PARTITION OF p DEFAULT"},
+	"part bound":                         {parts, "CREATE TABLE p (id int NOT NULL, at date NOT NULL, n int DEFAULT 1, s text) PARTITION BY RANGE (at); CREATE TABLE p1 PARTITION OF p FOR VALUES FROM ('2019-01-01') TO ('2022-01-01'); "},
+	"part attached":                      {"CREATE TABLE p (id int NOT NULL, at date NOT NULL, n int DEFAULT 1, s text, CHECK (n > 0), PRIMARY KEY (id, at)) PARTITION BY RANGE (at); CREATE INDEX pi ON p (n); CREATE TABLE p1 (id int NOT NULL, at date NOT NULL, n int DEFAULT 1, s text, PRIMARY KEY (id, at)); CREATE INDEX p1i ON p1 (n)", "CREATE TABLE p (id int NOT NULL, at date NOT NULL, n int DEFAULT 1, s text, CHECK (n > 0), PRIMARY KEY (id, at)) PARTITION BY RANGE (at); CREATE INDEX pi ON p (n); CREATE TABLE p1 PARTITION OF p FOR VALUES FROM ('2020-01-01') TO ('2021-01-01')"},
+	"part moves to another parent":       {parts + "CREATE TABLE o (LIKE p INCLUDING ALL) PARTITION BY RANGE (at)", "CREATE TABLE p (id int NOT NULL, at date NOT NULL, n int DEFAULT 1, s text) PARTITION BY RANGE (at); CREATE TABLE o (LIKE p INCLUDING ALL) PARTITION BY RANGE (at); CREATE TABLE p1 PARTITION OF o DEFAULT"},
+	"part column":                        {nested, nested + "ALTER TABLE p ADD x int NOT NULL DEFAULT 5; ALTER TABLE a1 ALTER x SET DEFAULT 6; COMMENT ON COLUMN a1.x IS 'c'"},
+	"part column type":                   {nested, "CREATE TABLE p (id int NOT NULL, k text, n text DEFAULT 'x') PARTITION BY LIST (k); CREATE TABLE a PARTITION OF p FOR VALUES IN ('a', 'it''s') PARTITION BY HASH (id); CREATE TABLE a0 PARTITION OF a FOR VALUES WITH (MODULUS 2, REMAINDER 0); CREATE TABLE a1 PARTITION OF a FOR VALUES WITH (MODULUS 2, REMAINDER 1); CREATE TABLE d PARTITION OF p DEFAULT; ALTER TABLE ONLY a ALTER n SET DEFAULT 'y'; ALTER TABLE d ALTER n DROP DEFAULT"},
+	"part column default":                {nested, nested + "ALTER TABLE ONLY p ALTER n SET DEFAULT 7; ALTER TABLE a0 ALTER n SET DEFAULT 8"},
+	"part column not null":               {nested, nested + "ALTER TABLE p ALTER n SET NOT NULL"},
+	"part column not null in one":        {nested, nested + "ALTER TABLE a0 ALTER n SET NOT NULL, ALTER k SET STATISTICS 50, ALTER k SET STORAGE EXTERNAL"},
+	"part generated column":              {nested, nested + "ALTER TABLE p ADD g int GENERATED ALWAYS AS (n + 1) STORED"},
+	"part key":                           {nested, nested + "ALTER TABLE p ADD PRIMARY KEY (k, id); CREATE TABLE f (k text, id int, FOREIGN KEY (k, id) REFERENCES p); ALTER TABLE a0 ADD CONSTRAINT own UNIQUE (id)"},
+	"part index":                         {nested, nested + "CREATE INDEX i ON p (n); CREATE UNIQUE INDEX j ON a0 (n)"},
+	"part check":                         {nested, nested + "ALTER TABLE p ADD CHECK (n > 0); ALTER TABLE a0 ADD CONSTRAINT own CHECK (n > 5); ALTER TABLE a0 SET (fillfactor = 70)"},
+	"part foreign key":                   {nested + "CREATE TABLE r (id int PRIMARY KEY)", nested + "CREATE TABLE r (id int PRIMARY KEY); ALTER TABLE p ADD FOREIGN KEY (n) REFERENCES r"},
+	"part dropped under a foreign key":   {nested + "ALTER TABLE p ADD PRIMARY KEY (k, id); CREATE TABLE f (k text, id int, FOREIGN KEY (k, id) REFERENCES p); ", "CREATE TABLE p (id int NOT NULL, k text, n int DEFAULT 1, PRIMARY KEY (k, id)) PARTITION BY LIST (k); CREATE TABLE a PARTITION OF p FOR VALUES IN ('a', 'it''s') PARTITION BY HASH (id); CREATE TABLE a0 PARTITION OF a FOR VALUES WITH (MODULUS 2, REMAINDER 0); CREATE TABLE a1 PARTITION OF a FOR VALUES WITH (MODULUS 2, REMAINDER 1); CREATE TABLE f (k text, id int, FOREIGN KEY (k, id) REFERENCES p)"},
+	"part new under a changed parent":    {"CREATE TABLE p (id int NOT NULL, at date NOT NULL, n int DEFAULT 1, s text) PARTITION BY RANGE (at)", "CREATE TABLE p (id int NOT NULL, at date NOT NULL, n bigint NOT NULL DEFAULT 2, x text COLLATE \"C\" DEFAULT 'x') PARTITION BY RANGE (at); CREATE TABLE p1 PARTITION OF p (n DEFAULT 3, CONSTRAINT own CHECK (id > 0)) DEFAULT"},
+	"part expression key":                {"", `CREATE TABLE "P ""q" (a int, "B b" text COLLATE "C") PARTITION BY RANGE (lower("B b") text_pattern_ops, (a + 1)); CREATE TABLE "select" PARTITION OF "P ""q" FOR VALUES FROM ('it''s', MINVALUE) TO ('z', 5)`},
+	"inherit":                            {"", family},
+	"inherit two parents":                {"", "CREATE TABLE q (a int, b int); CREATE TABLE zp (b int, x text CHECK (x <> '')); CREATE TABLE c (b int DEFAULT 4, z int) INHERITS (zp, q)"},
+	"inherit column":                     {family, family + "ALTER TABLE zp ADD x int DEFAULT 5; ALTER TABLE c ALTER a SET DEFAULT 9"},
+	"inherit column type":                {family, "CREATE TABLE zp (a text DEFAULT 'x', b text); CREATE TABLE c (z int) INHERITS (zp)"},
+	"inherit column dropped":             {family, "CREATE TABLE zp (b text); CREATE TABLE c (z int) INHERITS (zp)"},
+	"inherit check":                      {family, family + "ALTER TABLE zp ADD CHECK (a > 0); ALTER TABLE zp ADD CONSTRAINT ni CHECK (a > 1) NO INHERIT"},
+	"inherit not null":                   {family, family + "ALTER TABLE zp ALTER a SET NOT NULL; ALTER TABLE c ALTER b SET NOT NULL"},
+	"inherit ends":                       {"CREATE TABLE zp (a int DEFAULT 1, b text, CHECK (a > 0)); CREATE TABLE c (a int DEFAULT 1, b text, z int) INHERITS (zp)", "CREATE TABLE zp (a int DEFAULT 1, b text, CHECK (a > 0)); CREATE TABLE c (a int DEFAULT 1, b text, z int)"},
+	"inherit check of both":              {"CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (CONSTRAINT k CHECK (a > 0)) INHERITS (zp); CREATE TABLE d () INHERITS (c)", "CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 1)); CREATE TABLE c () INHERITS (zp); CREATE TABLE d () INHERITS (c)"},
+	"inherit check of both goes":         {"CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (CONSTRAINT k CHECK (a > 0)) INHERITS (zp)", "CREATE TABLE zp (a int); CREATE TABLE c () INHERITS (zp)"},
+	"inherit whole family goes":          {family + "CREATE TABLE d () INHERITS (c); CREATE INDEX i ON d (a)", ""},
+	"rel table becomes partitions' name": {"CREATE TABLE p1 (a int)", "CREATE TABLE p (a int) PARTITION BY LIST (a); CREATE TABLE p2 PARTITION OF p DEFAULT"},
+}
+
+// relationProbes15 need PostgreSQL 15.
+var relationProbes15 = map[string]probe{
+	"rel unlogged sequence": {"CREATE SEQUENCE q", "CREATE UNLOGGED SEQUENCE q"},
+	"rel unlogged serial":   {"CREATE TABLE t (id serial, n int GENERATED ALWAYS AS IDENTITY)", "CREATE UNLOGGED TABLE t (id serial, n int GENERATED ALWAYS AS IDENTITY)"},
+}
+
+// relationProbes18 need PostgreSQL 18.
+var relationProbes18 = map[string]probe{
+	"rel not enforced check":       {base, base + "ALTER TABLE t ADD CONSTRAINT k CHECK (n > 0) NOT ENFORCED"},
+	"rel not enforced becomes so":  {base + "ALTER TABLE t ADD CONSTRAINT k CHECK (n > 0)", base + "ALTER TABLE t ADD CONSTRAINT k CHECK (n > 0) NOT ENFORCED"},
+	"rel not enforced foreign key": {keys + fk, keys + fk + " NOT ENFORCED"},
+	"rel temporal keys":            {"CREATE TABLE t (s int4range, r daterange)", "CREATE TABLE t (s int4range, r daterange, CONSTRAINT k PRIMARY KEY (s, r WITHOUT OVERLAPS), CONSTRAINT u UNIQUE (s, r WITHOUT OVERLAPS)); CREATE TABLE f (s int4range, r daterange, CONSTRAINT ff FOREIGN KEY (s, PERIOD r) REFERENCES t)"},
+	"rel temporal added":           {"CREATE TABLE t (s int4range, r daterange); CREATE TABLE f (s int4range, r daterange)", "CREATE TABLE t (s int4range, r daterange, CONSTRAINT k PRIMARY KEY (s, r WITHOUT OVERLAPS)); CREATE TABLE f (s int4range, r daterange, CONSTRAINT ff FOREIGN KEY (s, PERIOD r) REFERENCES t (s, PERIOD r))"},
+	"rel not null renamed":         {base + "ALTER TABLE t ALTER n SET NOT NULL", base + "ALTER TABLE t ADD CONSTRAINT nn NOT NULL n; COMMENT ON CONSTRAINT nn ON t IS 'c'"},
+	"rel not null not valid":       {base, base + "ALTER TABLE t ADD CONSTRAINT nn NOT NULL n NOT VALID"},
+	"rel not null validated":       {base + "ALTER TABLE t ADD CONSTRAINT nn NOT NULL n NOT VALID", base + "ALTER TABLE t ADD CONSTRAINT nn NOT NULL n"},
+	"rel not null no inherit":      {"CREATE TABLE t (n int NOT NULL)", "CREATE TABLE t (n int NOT NULL NO INHERIT)"},
+	"rel not null in new table":    {"", "CREATE TABLE t (n int CONSTRAINT \"a b\" NOT NULL NO INHERIT, m int); ALTER TABLE t ADD CONSTRAINT mm NOT NULL m NOT VALID; COMMENT ON CONSTRAINT mm ON t IS 'c'"},
+	"part identity":                {nested, nested + "ALTER TABLE p ALTER id ADD GENERATED ALWAYS AS IDENTITY"},
+}
+
+func TestRelationsRefusedByName(t *testing.T) {
+	s := pgtest.Start(t)
+	for name, c := range map[string]struct{ a, b, want string }{
+		"partition key":      {"CREATE TABLE p (a int, b int) PARTITION BY LIST (a)", "CREATE TABLE p (a int, b int) PARTITION BY LIST (b)", `table "public"."p" is declared with another partition key`},
+		"no longer divided":  {"CREATE TABLE p (a int) PARTITION BY LIST (a)", "CREATE TABLE p (a int)", `table "public"."p" is declared with another partition key`},
+		"type of a key":      {"CREATE TABLE p (a int) PARTITION BY LIST (a)", "CREATE TABLE p (a bigint) PARTITION BY LIST (a)", `column "a" of the partitioned table "public"."p" is a part of its key`},
+		"column made family": {"CREATE TABLE zp (a int); CREATE TABLE c (a int)", "CREATE TABLE zp (a int); CREATE TABLE c () INHERITS (zp)", `column "a" of table "public"."c" is declared as inherited`},
+		"child is excluded":  {"CREATE TABLE p (a int) PARTITION BY LIST (a); CREATE TABLE keep PARTITION OF p DEFAULT", "", `the excluded table "public"."keep" is a child of table "public"."p"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := engine.Plan(testContext(t), engine.Options{URL: s.NewDatabase(t, c.a), Exclude: []string{"keep"}}, declare(t, s, c.b))
+			var e *engine.Error
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, frame.CodeUnsupportedObject, e.Code)
+			assert.Contains(t, e.Message, c.want)
+		})
+	}
+}
+
+func TestRowsStayWhilePartitionsMove(t *testing.T) {
+	s := pgtest.Start(t)
+	target := s.NewDatabase(t, nested+"CREATE INDEX i ON p (n); INSERT INTO p SELECT g, CASE WHEN g % 2 = 0 THEN 'a' END FROM generate_series(1, 10) g")
+	detached := "CREATE TABLE p (id int NOT NULL, k text, n int DEFAULT 1) PARTITION BY LIST (k); CREATE INDEX i ON p (n); CREATE TABLE a (id int NOT NULL, k text, n int DEFAULT 1) PARTITION BY HASH (id); CREATE TABLE a0 PARTITION OF a FOR VALUES WITH (MODULUS 2, REMAINDER 0); CREATE TABLE a1 PARTITION OF a FOR VALUES WITH (MODULUS 2, REMAINDER 1); CREATE INDEX a_n_idx ON a (n); CREATE TABLE d PARTITION OF p DEFAULT; "
+	doc := converge(t, engine.Options{URL: target}, declare(t, s, detached))
+	assert.Equal(t, []string{`ALTER TABLE "public"."p" DETACH PARTITION "public"."a"`}, statements(doc))
+	assert.True(t, doc.Destructive)
+	doc = converge(t, engine.Options{URL: target}, declare(t, s, nested+"CREATE INDEX i ON p (n)"))
+	assert.Equal(t, []string{`ALTER TABLE "public"."p" ATTACH PARTITION "public"."a" FOR VALUES IN ('a', 'it''s')`}, statements(doc))
+	s.Exec(t, target, "DO $$ BEGIN ASSERT (SELECT count(*) FROM p) = 10; END $$")
+}
+
+func TestNotNullNamesAsTheServer(t *testing.T) {
+	s := pgtest.Start(t)
+	if s.Major(t) < 18 {
+		t.Skip("NOT NULL has no names before PostgreSQL 18")
+	}
+	for _, sql := range []string{
+		`CREATE TABLE "sixty-three bytes long, which is the most that a name can have." (a int NOT NULL, "another long name of a column, which has to be cut as well" int NOT NULL)`,
+		`CREATE TABLE "ünïcödé ünïcödé ünïcödé ünïcödé ünïcödé" ("çölümn çölümn çölümn çölümn çölümn" int NOT NULL)`,
+	} {
+		for _, table := range declare(t, s, sql).Tables {
+			for _, c := range table.Columns {
+				assert.Nil(t, c.NotNullRule, "%s", c.Name)
+			}
+		}
+	}
+}
