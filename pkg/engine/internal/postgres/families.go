@@ -239,8 +239,8 @@ func (p *planner) refuseHeldChildren() error {
 	return nil
 }
 
-// parentsFirst orders tables so that parents, and tables whose rows are a column's type, come before those that need them.
-func parentsFirst(tables []model.Table) []*model.Table {
+// familyOrder orders tables so that parents, and tables whose rows are a column's type, come before those that need them.
+func familyOrder(tables []model.Table) []*model.Table {
 	index := map[model.Name]*model.Table{}
 	for i := range tables {
 		index[tables[i].Name] = &tables[i]

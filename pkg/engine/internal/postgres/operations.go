@@ -213,7 +213,7 @@ func (p *planner) result(opts contract.Options, sc scope.Scope) (contract.PlanRe
 		return r, fault.New(frame.CodeInternal, "planning: %d statements for fingerprints %s and %s", len(steps), r.From, r.To)
 	}
 	doc := plan.Document{Dialect: model.Postgres, FromFingerprint: r.From, ToFingerprint: r.To, Exclude: sc.Patterns()}
-	doc.ManagedRows, doc.RowsFingerprint = managedRows(p.to)
+	doc.ManagedRows, doc.RowsFingerprint = managedRows(target)
 	for _, s := range steps {
 		doc.Statements = append(doc.Statements, s.Statement)
 	}

@@ -18,7 +18,7 @@ func (p *planner) planTables() {
 	}
 	p.dropTables(dropped)
 	p.planPersistence()
-	for _, n := range parentsFirst(p.to.Tables) {
+	for _, n := range familyOrder(p.to.Tables) {
 		if o := p.from.Table(n.Name); o != nil {
 			p.alterTable(o, n)
 		} else {
