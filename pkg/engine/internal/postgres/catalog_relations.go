@@ -54,13 +54,19 @@ func (r *reader) readNotNulls(ctx context.Context) error {
 			oid    uint32
 			column string
 			rule   model.NotNullRule
+			own    bool
 		)
-		if err := rows.Scan(&oid, &column, &rule.Name, &rule.NotValid, &rule.NoInherit, &rule.Comment); err != nil {
+		if err := rows.Scan(&oid, &column, &rule.Name, &rule.NotValid, &rule.NoInherit, &rule.Comment, &own); err != nil {
 			return err
 		}
 		t := r.tables[oid]
-		if rule != (model.NotNullRule{Name: notNullName(t.Name.Name, column)}) {
+		switch {
+		case rule == (model.NotNullRule{Name: notNullName(t.Name.Name, column)}):
+		case own:
 			t.Column(column).NotNullRule = &rule
+		default:
+			inherited := r.fromParents(t.Name)
+			inherited.Columns = append(inherited.Columns, model.Column{Name: column, ColumnExtras: model.ColumnExtras{NotNullRule: &rule}})
 		}
 		return nil
 	}, notNullsQuery, r.oids)

@@ -116,6 +116,9 @@ func (p *planner) leave(o *model.Table, parents []model.Name) {
 		o.Columns[i].Inherited = false
 	}
 	if own := p.inherited[o.Name]; own != nil {
+		for i := range own.Columns {
+			o.Column(own.Columns[i].Name).NotNullRule = own.Columns[i].NotNullRule
+		}
 		o.Constraints = slices.Concat(o.Constraints, own.Constraints)
 		if wasPartition {
 			o.Indexes = slices.Concat(o.Indexes, own.Indexes)

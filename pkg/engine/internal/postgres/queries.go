@@ -104,7 +104,7 @@ LEFT JOIN pg_attribute a ON a.attrelid = x.refobjid AND a.attnum = x.refobjsubid
 LEFT JOIN pg_description d ON d.classoid = 'pg_class'::regclass AND d.objoid = c.oid AND d.objsubid = 0
 WHERE c.relpersistence IN ('p', 'u') AND ` + userSchema + ` AND ` + notOwned("pg_class", "c.oid")
 
-// notNullsQuery reads the constraints behind NOT NULL that a table has by itself; they have been objects since PostgreSQL 18.
-const notNullsQuery = `SELECT c.conrelid, a.attname::text, c.conname::text, NOT c.convalidated, c.connoinherit, COALESCE(obj_description(c.oid, 'pg_constraint'), '')
+// notNullsQuery reads the constraints behind NOT NULL, and which of them a table has by itself; they have been objects since PostgreSQL 18.
+const notNullsQuery = `SELECT c.conrelid, a.attname::text, c.conname::text, NOT c.convalidated, c.connoinherit, COALESCE(obj_description(c.oid, 'pg_constraint'), ''), c.conislocal
 FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
-WHERE c.contype = 'n' AND c.conislocal AND c.conrelid = ANY($1::oid[])`
+WHERE c.contype = 'n' AND c.conrelid = ANY($1::oid[])`
