@@ -27,7 +27,7 @@ var writers = []string{"export", "support-bundle"}
 var files = []string{"ca-file", "values", "out", "file", "certificate-authority", "client-certificate", "client-key", "kubeconfig", "cache-dir", "output-dir", "export", "crds"}
 
 // free are flags whose values nobody can guess.
-var free = []string{"fingerprint", "selector", "dev-url-env", "dev-url", "var", "version", "reason", "operation-id", "yes-i-established-what-ran", "log-level", "release", "registry-password-env"}
+var free = []string{"fingerprint", "selector", "dev-url-env", "dev-url", "var", "url-env", "version", "reason", "operation-id", "yes-i-established-what-ran", "log-level", "release", "registry-password-env"}
 
 // eachCommand visits every command that can be run, except for cobra's own.
 func eachCommand(t *testing.T, visit func(t *testing.T, cmd *cobra.Command)) {

@@ -20,7 +20,7 @@ import (
 )
 
 // needsNothing are commands that ask nothing of the cluster.
-var needsNothing = []string{"explain", "verify", "push"}
+var needsNothing = []string{"explain", "verify", "push", "schema"}
 
 // permission is one verb on one resource: the smallest thing that a Role can leave out.
 type permission struct{ group, resource, verb string }

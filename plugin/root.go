@@ -37,6 +37,7 @@ import (
 	"github.com/ptah-run/ptah/plugin/prune"
 	"github.com/ptah-run/ptah/plugin/push"
 	"github.com/ptah-run/ptah/plugin/reject"
+	"github.com/ptah-run/ptah/plugin/schema"
 	"github.com/ptah-run/ptah/plugin/status"
 	"github.com/ptah-run/ptah/plugin/supportbundle"
 	"github.com/ptah-run/ptah/plugin/suspend"
@@ -84,6 +85,7 @@ next steps go to stderr.
 	addTo(root, "look", status.New(global), plan.New(global), migration.New(global), diff.New(global), wait.New(global), events.New(global), explain.New(global), findstalled.New(global))
 	addTo(root, "look", preflight.New(global), supportbundle.New(global))
 	addTo(root, "act", approve.New(global), reject.New(global), clearunresolved.New(global), suspend.New(global), suspend.NewResume(global), export.New(global), verify.New(global), prune.New(global), push.New(global))
+	addTo(root, "look", schema.New(global))
 	addTo(root, "other", version.New(global), completion.New(global))
 	fitHelp(root, global)
 	root.SetHelpCommandGroupID("other")

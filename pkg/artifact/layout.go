@@ -30,6 +30,18 @@ type layer struct {
 
 // layersOf checks the layout of a manifest against its kind before a single layer is fetched: counts, sizes, digests, names, order.
 func layersOf(m manifest, ref Reference, kind intent.ArtifactKind) ([]layer, error) {
+	layers, err := boundedLayers(m, ref)
+	if err != nil {
+		return nil, err
+	}
+	if kind == intent.SchemaArtifact {
+		return layers, checkSchemaLayout(ref, layers)
+	}
+	return layers, checkMigrationLayout(ref, layers)
+}
+
+// boundedLayers checks what every artifact has to keep to, whatever its kind.
+func boundedLayers(m manifest, ref Reference) ([]layer, error) {
 	descriptors := m.content.Layers
 	if len(descriptors) == 0 {
 		return nil, refuse(frame.CodeArtifactTypeRefused, "reading %s: the artifact has no layer", ref)
@@ -49,10 +61,7 @@ func layersOf(m manifest, ref Reference, kind intent.ArtifactKind) ([]layer, err
 		title := d.Annotations[ocispec.AnnotationTitle]
 		layers = append(layers, layer{descriptor: d, title: title, archive: archiveOf(d.MediaType, title)})
 	}
-	if kind == intent.SchemaArtifact {
-		return layers, checkSchemaLayout(ref, layers)
-	}
-	return layers, checkMigrationLayout(ref, layers)
+	return layers, nil
 }
 
 func checkDescriptor(ref Reference, index int, d ocispec.Descriptor) error {
@@ -71,7 +80,7 @@ func checkDescriptor(ref Reference, index int, d ocispec.Descriptor) error {
 // checkSchemaLayout wants the canonical model first and nothing but its sources after it.
 func checkSchemaLayout(ref Reference, layers []layer) error {
 	first := layers[0]
-	if first.title == hclFile || first.descriptor.MediaType == v1alpha1.SchemaHCLLayerMediaType {
+	if isToolkitLayer(first) {
 		return refuse(frame.CodeArtifactTypeRefused,
 			"reading %s: its only content is %s, the form that the public toolkit pushes; this build reads the canonical model (%s). Publish it again with kubectl ptah push schema",
 			ref, hclFile, ModelFile)

@@ -36,7 +36,10 @@ func checkSQL(text string, where place) string {
 	case s.tokens == 0:
 		return "is empty"
 	case where == asType:
-		for _, w := range s.top {
+		for i, w := range s.top {
+			if w == "WITH" && i+1 < len(s.top) && s.top[i+1] == "TIME" { // ZONE
+				continue
+			}
 			if slices.Contains(clauseWords, w) {
 				return fmt.Sprintf("goes beyond a type with the word %s", w)
 			}

@@ -92,7 +92,7 @@ func quotedEnd(s string) int {
 
 // splitColumn cuts "table(column)" apart.
 func splitColumn(text string) (parts []string, column, problem string) {
-	open := strings.LastIndexByte(text, '(')
+	open := outsideQuotes(text, '(')
 	if open <= 0 || !strings.HasSuffix(text, ")") {
 		return nil, "", `is not of the form table(column)`
 	}
@@ -105,6 +105,20 @@ func splitColumn(text string) (parts []string, column, problem string) {
 		column = strings.ReplaceAll(column[1:inner-1], `""`, `"`)
 	}
 	return parts, column, checkName(column)
+}
+
+// outsideQuotes is where a character stands outside of quoted names; -1 where it does not.
+func outsideQuotes(text string, c byte) int {
+	quoted := false
+	for i := range len(text) {
+		switch {
+		case text[i] == '"':
+			quoted = !quoted
+		case text[i] == c && !quoted:
+			return i
+		}
+	}
+	return -1
 }
 
 var integer = regexp.MustCompile(`^-?[0-9]{1,19}$`)

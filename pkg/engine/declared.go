@@ -38,3 +38,19 @@ func LoadDeclared(ctx context.Context, devURL string, declarations Declarations,
 	db, err := postgres.LoadDeclared(ctx, devURL, declarations, files)
 	return db, typed(err)
 }
+
+// PlanFrom is Plan for a database that is as from says. opts.URL leads to a dev server, which is asked for what a server alone knows: casts, and the
+// versions of extensions. Nothing is created there.
+func PlanFrom(ctx context.Context, opts Options, from, desired *model.Database) (PlanResult, error) {
+	d, err := supported(opts.URL, desired)
+	switch {
+	case err != nil:
+		return PlanResult{}, err
+	case d.name != model.Postgres:
+		return PlanResult{}, fault.New(frame.CodeConfigurationInvalid, "two declared schemas can be compared for PostgreSQL only: name a database in place of the first")
+	case from.Dialect != d.name:
+		return PlanResult{}, fault.New(frame.CodeDesiredSchemaInvalid, "the first schema is written for %q and the dev server is %s", from.Dialect, d.title)
+	}
+	result, err := postgres.PlanFrom(ctx, opts, from, desired)
+	return result, typed(err)
+}

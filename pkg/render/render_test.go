@@ -162,7 +162,7 @@ func TestEveryFieldIsDocumented(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join("..", "..", "docs", "reference", "cli-json.md"))
 	require.NoError(t, err)
 	reference := string(data)
-	for _, view := range []any{render.Plan{}, render.Status{}, render.StatusList{}, render.Approval{}, render.PushResult{}, render.Version{}} {
+	for _, view := range []any{render.Plan{}, render.Status{}, render.StatusList{}, render.Approval{}, render.PushResult{}, render.Version{}, render.Schema{}, render.Comparison{}, render.FormatResult{}} {
 		for _, name := range fieldNames(reflect.TypeOf(view), map[reflect.Type]bool{}) {
 			found := strings.Contains(reference, "`"+name+"`") || strings.Contains(reference, "`"+name+"[]`")
 			assert.True(t, found, "field %s of %T is missing in docs/reference/cli-json.md", name, view)

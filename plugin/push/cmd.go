@@ -98,8 +98,7 @@ that is present must agree with the files.`,
 // addFlags adds what both kinds have.
 func (o *registryOptions) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.BoolVar(&o.plainHTTP, "plain-http", false, "Speak plain HTTP to the registry (default: only to a loopback address)")
-	flags.StringVar(&o.caFile, "ca-file", "", "PEM file with certificate authorities to trust besides the system's (default $"+caFileEnv+")")
+	o.registry.AddFlags(flags)
 	flags.StringVar(&o.version, "version", "", "Publish under this tag, and refuse when it names other content already")
 	flags.BoolVar(&o.generated, "generated-version", false, "Publish under a new tag made of the time and a random part")
 	o.output = o.global.AddOutput(flags, render.Text, render.JSON, render.YAML, render.JSONPath, render.GoTemplate)

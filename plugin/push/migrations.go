@@ -43,7 +43,7 @@ func (o *migrationsOptions) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.directory, err)
 	}
-	client, err := o.connect()
+	client, err := o.registry.Connect(o.global)
 	if err != nil {
 		return err
 	}

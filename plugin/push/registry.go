@@ -5,8 +5,6 @@ import (
 	"encoding/base32"
 	"fmt"
 	"io"
-	"net"
-	"os"
 	"strings"
 	"time"
 
@@ -15,25 +13,19 @@ import (
 	"github.com/ptah-run/ptah/pkg/artifact"
 	"github.com/ptah-run/ptah/pkg/release"
 	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/plugin/desired"
 	"github.com/ptah-run/ptah/plugin/options"
-)
-
-const (
-	caFileEnv = "PTAH_OCI_CA_FILE"
-	maxCAFile = 1 << 20
 )
 
 // registryOptions are what both kinds of push have.
 type registryOptions struct {
 	global    *options.Global
 	output    *options.Output
-	plainHTTP bool
-	caFile    string
+	registry  desired.Registry
 	version   string
 	generated bool
 
-	reference artifact.Reference
-	tagged    string // what is pushed to: the reference with its final tag
+	tagged string // what is pushed to: the reference with its final tag
 }
 
 // completeReference checks the reference and decides on tag and transport.
@@ -66,10 +58,8 @@ func (o *registryOptions) completeReference(text string, flags *pflag.FlagSet) e
 			return options.Usagef("--version %q: %w", o.version, err)
 		}
 	}
-	if !flags.Changed("plain-http") {
-		o.plainHTTP = isLoopback(reference.Host)
-	}
-	o.reference, o.tagged = reference, reference.String()
+	o.registry.Complete(reference, flags)
+	o.tagged = reference.String()
 	return nil
 }
 
@@ -81,40 +71,6 @@ func generatedVersion(now time.Time, random io.Reader) (string, error) {
 	}
 	suffix := strings.ToLower(base32.StdEncoding.EncodeToString(bits[:]))
 	return "v" + now.UTC().Format("20060102150405") + "-" + suffix, nil
-}
-
-func isLoopback(host string) bool {
-	name := host
-	if bare, _, err := net.SplitHostPort(host); err == nil {
-		name = bare
-	}
-	address := net.ParseIP(strings.Trim(name, "[]"))
-	return name == "localhost" || (address != nil && address.IsLoopback())
-}
-
-// connect makes the registry client. It makes no request.
-func (o *registryOptions) connect() (*artifact.Client, error) {
-	settings := artifact.Options{
-		PlainHTTP:  o.plainHTTP,
-		Credential: artifact.Credential{FromDocker: true},
-		UserAgent:  "kubectl-ptah/" + release.Version,
-	}
-	file := o.caFile
-	if file == "" {
-		file = o.global.Getenv(caFileEnv)
-	}
-	if file != "" && !o.plainHTTP {
-		pem, err := readBounded(file, maxCAFile)
-		if err != nil {
-			return nil, fmt.Errorf("reading certificate authorities: %w", err)
-		}
-		settings.CAPEM = pem
-	}
-	client, err := artifact.New(settings)
-	if err != nil {
-		return nil, fmt.Errorf("preparing access to the registry: %w", err)
-	}
-	return client, nil
 }
 
 func (o *registryOptions) pushOptions() artifact.PushOptions {
@@ -138,7 +94,7 @@ func (o *registryOptions) print(pinned, artifactType string, files []artifact.Fi
 // next says where the printed reference goes. A registry without TLS has to be allowed by name, in the resource too.
 func (o *registryOptions) next(field, kind string) {
 	text := fmt.Sprintf("set %s.ociRef of a %s to the printed reference", field, kind)
-	if o.plainHTTP {
+	if o.registry.PlainHTTP {
 		text += fmt.Sprintf(", and %s.transport.plainHTTP to true: this registry was spoken to over plain HTTP", field)
 	}
 	o.global.Next("%s", text)
@@ -147,21 +103,4 @@ func (o *registryOptions) next(field, kind string) {
 // progress writes a line to stderr.
 func (o *registryOptions) progress(format string, args ...any) {
 	o.global.Note(render.Dim, format, args...)
-}
-
-// readBounded reads a regular file of at most limit bytes.
-func readBounded(path string, limit int64) ([]byte, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }()
-	data, err := io.ReadAll(io.LimitReader(file, limit+1))
-	if err != nil {
-		return nil, err
-	}
-	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("%s has more than %d bytes", path, limit)
-	}
-	return data, nil
 }

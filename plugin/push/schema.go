@@ -44,7 +44,7 @@ func (o *schemaOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	client, err := o.connect()
+	client, err := o.registry.Connect(o.global)
 	if err != nil {
 		return err
 	}

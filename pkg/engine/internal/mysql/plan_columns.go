@@ -68,8 +68,10 @@ func (p *planner) columns(t *diff.TableChange) []clause {
 		if t.New.Column(old.Name) != nil && !again || old.MySQLPart().RowPeriod != "" {
 			continue
 		}
-		c := clause{sql: "DROP COLUMN " + ident(old.Name), kind: "drop_column", severity: diff.Destructive, weight: instant,
-			reason: "column " + display(old.Name) + " exists and is not declared", hazard: "the values are lost"}
+		c := clause{
+			sql: "DROP COLUMN " + ident(old.Name), kind: "drop_column", severity: diff.Destructive, weight: instant,
+			reason: "column " + display(old.Name) + " exists and is not declared", hazard: "the values are lost",
+		}
 		if again {
 			c.reason = "column " + display(old.Name) + " has to be built again"
 			if old.Generated != nil {
@@ -94,8 +96,10 @@ func (p *planner) columns(t *diff.TableChange) []clause {
 }
 
 func addColumn(n *model.Column, again bool) clause {
-	c := clause{sql: "ADD COLUMN " + columnSQL(n), kind: "add_column", severity: diff.ColumnChange{New: n, MySQL: true}.Severity(), weight: instant,
-		reason: "column " + display(n.Name) + " is declared and does not exist"}
+	c := clause{
+		sql: "ADD COLUMN " + columnSQL(n), kind: "add_column", severity: diff.ColumnChange{New: n, MySQL: true}.Severity(), weight: instant,
+		reason: "column " + display(n.Name) + " is declared and does not exist",
+	}
 	switch m := n.MySQLPart(); {
 	case n.Generated != nil && !n.Generated.Virtual, m.AutoIncrement, m.Check != "":
 		c.weight = rewrite

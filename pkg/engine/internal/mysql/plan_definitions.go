@@ -53,8 +53,10 @@ func (p *planner) create(d *model.Definition, exists bool) {
 	}
 	ph := definitionPhases[d.Kind]
 	session := func(statement string) {
-		p.add(ph, step{table: d.Table, Statement: plan.Statement{SQL: statement, Severity: diff.Warning, Kind: "set_session", Object: display(d.Object.Name),
-			Reason: "the " + d.Kind + " is declared with a setting of its own, which the server records"}})
+		p.add(ph, step{table: d.Table, Statement: plan.Statement{
+			SQL: statement, Severity: diff.Warning, Kind: "set_session", Object: display(d.Object.Name),
+			Reason: "the " + d.Kind + " is declared with a setting of its own, which the server records",
+		}})
 	}
 	// A character set that the text is not written in would change it: see refuseCharset.
 	for _, property := range d.Properties {

@@ -14,8 +14,10 @@ func (p *planner) dropParts(t *diff.TableChange) []clause {
 	for i := range t.Old.Constraints {
 		c := &t.Old.Constraints[i]
 		if c.Kind == model.Check && p.checkGoes(t, c) {
-			out = append(out, clause{sql: p.server.dropCheck + ident(c.Name), kind: "drop_check", severity: diff.Destructive, weight: instant,
-				reason: "check " + display(c.Name) + " is not declared like this", hazard: "rows that the check would have refused become possible"})
+			out = append(out, clause{
+				sql: p.server.dropCheck + ident(c.Name), kind: "drop_check", severity: diff.Destructive, weight: instant,
+				reason: "check " + display(c.Name) + " is not declared like this", hazard: "rows that the check would have refused become possible",
+			})
 		}
 	}
 	for _, period := range t.Old.MySQLPart().Periods {
@@ -29,8 +31,10 @@ func (p *planner) dropParts(t *diff.TableChange) []clause {
 		if !p.indexGoes(t, x) {
 			continue
 		}
-		c := clause{sql: "DROP INDEX " + ident(x.Name), kind: "drop_index", severity: diff.IndexChange{Old: x}.Severity(), weight: instant, hazard: "queries that use it become slow",
-			reason: "index " + display(x.Name) + " is not declared like this"}
+		c := clause{
+			sql: "DROP INDEX " + ident(x.Name), kind: "drop_index", severity: diff.IndexChange{Old: x}.Severity(), weight: instant, hazard: "queries that use it become slow",
+			reason: "index " + display(x.Name) + " is not declared like this",
+		}
 		if x.Name == model.PrimaryIndex {
 			c.sql, c.kind, c.weight = "DROP PRIMARY KEY", "drop_primary_key", rewrite
 		}
@@ -47,8 +51,10 @@ func (p *planner) addParts(t *diff.TableChange) []clause {
 	var out []clause
 	for _, period := range t.New.MySQLPart().Periods {
 		if !slices.Contains(t.Old.MySQLPart().Periods, period) && !strings.HasPrefix(period, "PERIOD FOR SYSTEM_TIME") {
-			out = append(out, clause{sql: "ADD " + period, kind: "add_period", severity: diff.Warning, weight: rewrite, reason: "a period is declared and does not exist",
-				hazard: "fails if a row ends before it starts"})
+			out = append(out, clause{
+				sql: "ADD " + period, kind: "add_period", severity: diff.Warning, weight: rewrite, reason: "a period is declared and does not exist",
+				hazard: "fails if a row ends before it starts",
+			})
 		}
 	}
 	for i := range t.New.Indexes {
@@ -69,8 +75,10 @@ func (p *planner) addParts(t *diff.TableChange) []clause {
 			continue
 		}
 		if old := constraint(t.Old, c.Name); old == nil || p.checkGoes(t, old) {
-			out = append(out, clause{sql: "ADD " + constraintSQL(c), kind: "add_check", severity: diff.Warning, weight: rewrite, reason: "check " + display(c.Name) + " is declared",
-				hazard: "fails if a row violates it"})
+			out = append(out, clause{
+				sql: "ADD " + constraintSQL(c), kind: "add_check", severity: diff.Warning, weight: rewrite, reason: "check " + display(c.Name) + " is declared",
+				hazard: "fails if a row violates it",
+			})
 		}
 	}
 	return out
@@ -81,8 +89,10 @@ func (p *planner) showIndex(x *model.Index) clause {
 	if x.MySQLPart().Hidden {
 		word = p.server.hidden
 	}
-	return clause{sql: "ALTER INDEX " + ident(x.Name) + " " + word, kind: "alter_index", severity: diff.Warning, weight: instant,
-		reason: "index " + display(x.Name) + " differs in whether the optimizer uses it"}
+	return clause{
+		sql: "ALTER INDEX " + ident(x.Name) + " " + word, kind: "alter_index", severity: diff.Warning, weight: instant,
+		reason: "index " + display(x.Name) + " differs in whether the optimizer uses it",
+	}
 }
 
 func (p *planner) addIndex(x *model.Index) clause {
@@ -203,8 +213,10 @@ func (p *planner) planForeignKeys() {
 		var drops []clause
 		for j := range o.Constraints {
 			if c := &o.Constraints[j]; c.Kind == model.ForeignKey && p.foreignKeyGoes(o, n, c) {
-				drops = append(drops, clause{sql: "DROP FOREIGN KEY " + ident(c.Name), kind: "drop_foreign_key", severity: diff.Destructive, weight: instant,
-					reason: "foreign key " + display(c.Name) + " is not declared, or what it stands on changes", hazard: "rows that point nowhere become possible"})
+				drops = append(drops, clause{
+					sql: "DROP FOREIGN KEY " + ident(c.Name), kind: "drop_foreign_key", severity: diff.Destructive, weight: instant,
+					reason: "foreign key " + display(c.Name) + " is not declared, or what it stands on changes", hazard: "rows that point nowhere become possible",
+				})
 			}
 		}
 		p.alter(phaseDropForeignKeys, o.Name.Name, drops)
@@ -223,8 +235,10 @@ func (p *planner) planForeignKeys() {
 					continue
 				}
 			}
-			add := clause{sql: "ADD " + constraintSQL(c), kind: "add_foreign_key", severity: diff.Warning, weight: rewrite, reason: "foreign key " + display(c.Name) + " is declared",
-				hazard: "fails if a row points nowhere"}
+			add := clause{
+				sql: "ADD " + constraintSQL(c), kind: "add_foreign_key", severity: diff.Warning, weight: rewrite, reason: "foreign key " + display(c.Name) + " is declared",
+				hazard: "fails if a row points nowhere",
+			}
 			if o == nil {
 				add.severity, add.weight, add.hazard = diff.Safe, instant, ""
 			}

@@ -73,8 +73,10 @@ func (p *planner) alterTable(c *diff.TableChange) {
 		p.alter(phaseAlter, name, versioning)
 	}
 	if repartition && n.Partitioning != "" {
-		p.alter(phasePartition, name, []clause{{sql: n.Partitioning, kind: "partition_table", severity: diff.Warning, reason: "the table is declared with other partitions",
-			hazard: "fails if a row fits into no partition", weight: rewrite}})
+		p.alter(phasePartition, name, []clause{{
+			sql: n.Partitioning, kind: "partition_table", severity: diff.Warning, reason: "the table is declared with other partitions",
+			hazard: "fails if a row fits into no partition", weight: rewrite,
+		}})
 	}
 }
 
@@ -106,8 +108,10 @@ func versioningClauses(c *diff.TableChange) []clause {
 		add("ADD SYSTEM VERSIONING", "add_versioning", diff.Warning, "the table is declared with system versioning", "")
 	case o.Versioned && !n.Versioned:
 		// Without its columns the period has gone already.
-		out = append([]clause{{sql: "DROP SYSTEM VERSIONING", kind: "drop_versioning", severity: diff.Destructive, reason: "the table is declared without system versioning",
-			hazard: "every row version of the past is lost", weight: rewrite}}, out...)
+		out = append([]clause{{
+			sql: "DROP SYSTEM VERSIONING", kind: "drop_versioning", severity: diff.Destructive, reason: "the table is declared without system versioning",
+			hazard: "every row version of the past is lost", weight: rewrite,
+		}}, out...)
 	}
 	return out
 }

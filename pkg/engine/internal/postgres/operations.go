@@ -123,6 +123,24 @@ func Plan(ctx context.Context, opts contract.Options, desired *model.Database) (
 	if err != nil {
 		return contract.PlanResult{}, err
 	}
+	return s.planFrom(ctx, opts, sc, live, desired)
+}
+
+// PlanFrom is Plan for a database that is as live says, on whatever server opts leads to.
+func PlanFrom(ctx context.Context, opts contract.Options, live, desired *model.Database) (contract.PlanResult, error) {
+	sc, err := checkOptions(opts)
+	if err != nil {
+		return contract.PlanResult{}, err
+	}
+	s, err := connect(ctx, opts.URL, opts.ConnectTimeout)
+	if err != nil {
+		return contract.PlanResult{}, err
+	}
+	defer s.close()
+	return s.planFrom(ctx, opts, sc, live, desired)
+}
+
+func (s *session) planFrom(ctx context.Context, opts contract.Options, sc scope.Scope, live, desired *model.Database) (contract.PlanResult, error) {
 	desired = keepPublic(live, desired)
 	shelf, err := s.readShelf(ctx, live, desired)
 	if err != nil {

@@ -1,0 +1,219 @@
+package schema
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ptah-run/ptah/pkg/declare/export"
+	"github.com/ptah-run/ptah/pkg/engine"
+	"github.com/ptah-run/ptah/pkg/engine/model"
+	"github.com/ptah-run/ptah/pkg/plan"
+	"github.com/ptah-run/ptah/pkg/render"
+	"github.com/ptah-run/ptah/plugin/desired"
+	"github.com/ptah-run/ptah/plugin/options"
+)
+
+type inspectOptions struct {
+	loader
+	output *options.Output
+	urlEnv string
+
+	sources []string
+	format  render.Format
+}
+
+func (o *inspectOptions) complete(args []string) error {
+	o.sources = args
+	if o.urlEnv != "" {
+		if len(args) > 0 {
+			return options.Usagef("--url-env stands in place of other sources")
+		}
+		o.sources = []string{databasePrefix + o.urlEnv}
+	}
+	if err := checkSources(o.sources); err != nil {
+		return err
+	}
+	if err := o.server.Validate(); err != nil {
+		return err
+	}
+	var err error
+	o.format, err = o.output.Format()
+	return err
+}
+
+func (o *inspectOptions) run(ctx context.Context, flags *pflag.FlagSet) error {
+	defer o.close()
+	s, err := o.load(ctx, o.sources, flags)
+	if err != nil {
+		return err
+	}
+	data, err := o.bytes(ctx, s.database)
+	if err != nil {
+		return err
+	}
+	if warning := desired.Unmanaged(s.database); warning != "" && o.format.Kind != render.SQL {
+		o.global.Note(render.Caution, "%s", warning)
+	}
+	return o.output.Print(render.NewSchema(view(s), data))
+}
+
+// bytes makes what the chosen format prints in place of the view.
+func (o *inspectOptions) bytes(ctx context.Context, database *model.Database) (map[render.FormatKind][]byte, error) {
+	var data []byte
+	var err error
+	switch o.format.Kind {
+	case render.JSON:
+		data, err = model.Encode(database)
+	case render.YAML:
+		data, err = export.YAML(database)
+	case render.SQL:
+		data, err = o.create(ctx, database)
+	default:
+		return nil, nil
+	}
+	return map[render.FormatKind][]byte{o.format.Kind: data}, err
+}
+
+// create plans the schema from nothing.
+func (o *inspectOptions) create(ctx context.Context, database *model.Database) ([]byte, error) {
+	url, err := o.dev(ctx)
+	if err != nil {
+		return nil, err
+	}
+	empty := model.New(database.Dialect)
+	if database.Dialect == model.Postgres {
+		empty.Schemas = []model.Schema{{Name: "public"}}
+	}
+	result, err := engine.PlanFrom(ctx, engine.Options{URL: url}, empty, database)
+	if err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	for _, s := range result.Document.Statements {
+		out.WriteString(plan.Terminated(result.Document.Dialect, s.SQL) + "\n")
+	}
+	return out.Bytes(), nil
+}
+
+// view puts a model into words.
+func view(s source) render.Schema {
+	d := s.database
+	v := render.Schema{Source: s.label, Dialect: d.Dialect, Fingerprint: model.Fingerprint(d), Objects: []render.ObjectCount{}, Tables: []render.SchemaTable{}, Others: []string{}}
+	for _, c := range []render.ObjectCount{
+		{Kind: "schema", Count: len(d.Schemas)},
+		{Kind: "extension", Count: len(d.Extensions)},
+		{Kind: "collation", Count: len(d.Collations)},
+		{Kind: "enum", Count: len(d.Enums)},
+		{Kind: "domain", Count: len(d.Domains)},
+		{Kind: "composite type", Count: len(d.Composites)},
+		{Kind: "range type", Count: len(d.Ranges)},
+		{Kind: "sequence", Count: len(d.Sequences)},
+		{Kind: "table", Count: len(d.Tables)},
+	} {
+		if c.Count > 0 {
+			v.Objects = append(v.Objects, c)
+		}
+	}
+	for i := range d.Definitions {
+		o := &d.Definitions[i].Object
+		v.Objects = count(v.Objects, o.Kind)
+		v.Others = append(v.Others, describe(o))
+	}
+	for i := range d.Tables {
+		v.Tables = append(v.Tables, table(&d.Tables[i]))
+	}
+	for i := range d.Unmodelled {
+		v.Others = append(v.Others, describe(&d.Unmodelled[i])+" (not managed)")
+	}
+	return v
+}
+
+func count(objects []render.ObjectCount, kind string) []render.ObjectCount {
+	if i := slices.IndexFunc(objects, func(c render.ObjectCount) bool { return c.Kind == kind }); i >= 0 {
+		objects[i].Count++
+		return objects
+	}
+	return append(objects, render.ObjectCount{Kind: kind, Count: 1})
+}
+
+func describe(o *model.Object) string {
+	name := o.Name
+	if o.Schema != "" {
+		name = o.Schema + "." + name
+	}
+	text := o.Kind + " " + name
+	if o.Table != "" && o.Table != o.Name {
+		text += " of table " + o.Table
+	}
+	return text
+}
+
+func table(t *model.Table) render.SchemaTable {
+	out := render.SchemaTable{Name: display(t.Name), Comment: t.Comment, Columns: []render.SchemaColumn{}, Parts: []string{}}
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		out.Columns = append(out.Columns, render.SchemaColumn{Name: c.Name, Type: c.Type, Note: note(c)})
+	}
+	for i := range t.Constraints {
+		out.Parts = append(out.Parts, constraint(&t.Constraints[i]))
+	}
+	for i := range t.Indexes {
+		out.Parts = append(out.Parts, index(&t.Indexes[i]))
+	}
+	return out
+}
+
+func display(n model.Name) string {
+	if n.Schema == "" {
+		return n.Name
+	}
+	return n.Schema + "." + n.Name
+}
+
+func note(c *model.Column) string {
+	var words []string
+	add := func(when bool, text string) {
+		if when {
+			words = append(words, text)
+		}
+	}
+	add(c.NotNull, "not null")
+	add(c.Default != "", "default "+c.Default)
+	add(c.Identity != nil, "identity")
+	if c.Generated != nil {
+		add(true, "generated "+c.Generated.Expression)
+	}
+	add(c.Comment != "", "-- "+c.Comment)
+	return strings.Join(words, ", ")
+}
+
+func constraint(c *model.Constraint) string {
+	text := strings.ReplaceAll(string(c.Kind), "_", " ") + " " + c.Name
+	switch {
+	case c.Kind == model.Check:
+		return text + " " + c.Expression
+	case c.Reference != nil:
+		return fmt.Sprintf("%s (%s) to %s (%s)", text, strings.Join(c.Columns, ", "), display(c.Reference.Table), strings.Join(c.Reference.Columns, ", "))
+	}
+	return text + " (" + strings.Join(c.Columns, ", ") + ")"
+}
+
+func index(x *model.Index) string {
+	keys := make([]string, len(x.Keys))
+	for i, k := range x.Keys {
+		keys[i] = strings.TrimSpace(k.Column + k.Expression + " " + k.Order)
+	}
+	text := "index " + x.Name + " (" + strings.Join(keys, ", ") + ")"
+	if x.Unique {
+		text = "unique " + text
+	}
+	if x.Predicate != "" {
+		text += " where " + x.Predicate
+	}
+	return text
+}

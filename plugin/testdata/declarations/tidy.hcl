@@ -1,0 +1,3 @@
+enum "kind" {
+  values = ["web"]
+}
