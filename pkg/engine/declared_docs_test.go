@@ -30,7 +30,7 @@ func TestDocumentedDeclarations(t *testing.T) {
 		if language == "sql" {
 			got, err = engine.LoadSQL(testContext(t), s.URL("postgres"), []engine.Source{{Name: "a.sql", Data: text}})
 		} else {
-			got, err = engine.LoadDeclared(testContext(t), s.URL("postgres"), rendered(t, declarations.File{Name: "a." + language, Data: text}), nil)
+			got, err = engine.LoadDeclared(testContext(t), s.URL("postgres"), engine.Declarations{Statements: rendered(t, declarations.File{Name: "a." + language, Data: text})}, nil)
 			formatted, ferr := declarations.Format("a."+language, text)
 			require.NoError(t, ferr)
 			assert.Equal(t, string(text), string(formatted), "examples are formatted")

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -39,9 +40,24 @@ CREATE INDEX h ON "a.b ""c"."select" USING gin (e);
 	assert.Contains(t, err.Error(), "YAML cannot declare ")
 
 	whole.Definitions, whole.Unmodelled = nil, nil
+	for i := range whole.Tables {
+		t := &whole.Tables[i]
+		t.Constraints = slices.DeleteFunc(t.Constraints, func(c model.Constraint) bool { return c.Definition != "" })
+	}
 	yaml, err := export.YAML(whole)
 	require.NoError(t, err)
-	again, err := engine.LoadDeclared(testContext(t), s.URL("postgres"), rendered(t, declarations.File{Name: "out.yaml", Data: yaml}), nil)
+	again, err := engine.LoadDeclared(testContext(t), s.URL("postgres"), engine.Declarations{Statements: rendered(t, declarations.File{Name: "out.yaml", Data: yaml})}, nil)
 	require.NoError(t, err, "%s", yaml)
 	assert.Equal(t, model.Facts(whole), model.Facts(again), "%s", yaml)
+}
+
+// TestExportNamesWhatItCannotSay gives the model something that the writer does not know.
+func TestExportNamesWhatItCannotSay(t *testing.T) {
+	d := model.New(model.Postgres)
+	d.Tables = []model.Table{{
+		Name: model.Name{Schema: "app", Name: "t"}, Columns: []model.Column{{Name: "a", Type: "integer"}},
+		Indexes: []model.Index{{Name: "i", Method: "btree", Keys: []model.IndexKey{{Expression: "(a + 1)"}}, Statistics: []model.KeyStatistics{{}}}},
+	}}
+	_, err := export.YAML(d)
+	require.ErrorContains(t, err, `of index "i" of table "app"."t"`)
 }

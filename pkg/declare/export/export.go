@@ -35,6 +35,7 @@ func YAML(d *model.Database) ([]byte, error) {
 	}
 	w := &writer{}
 	root := w.database(d)
+	w.unknown(d)
 	if len(w.problems) > 0 {
 		return nil, &NotExpressibleError{Objects: w.problems}
 	}
