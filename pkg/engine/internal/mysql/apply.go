@@ -78,6 +78,9 @@ func (a *applier) check() error {
 	if _, err := plan.Encode(a.doc); err != nil {
 		return fault.Wrap(err, frame.CodePlanDamaged, "the plan is not a valid document: %s", contract.DocumentProblem(err))
 	}
+	if len(a.doc.ManagedRows) > 0 || a.doc.CommittedFingerprint != "" {
+		return fault.New(frame.CodePlanDamaged, "the plan manages rows or divides a transaction, which no plan for MySQL or MariaDB does")
+	}
 	for i, s := range a.doc.Statements {
 		if s.Table != "" && isProtected(s.Table, a.opts.ProtectedTables) {
 			return fault.New(frame.CodeProtectedTable, "statement %d (%s) touches the protected table %s", i+1, s.Kind, s.Table)

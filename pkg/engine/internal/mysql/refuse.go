@@ -75,6 +75,9 @@ func (s *session) checkServer(desired *model.Database) error {
 	if desired.Server != s.server.name {
 		return fault.New(frame.CodeDesiredSchemaInvalid, "the declared schema is in the words of %s and the database is %s: publish it again with a dev database of the same kind", titleOf(desired.Server), s.server.title)
 	}
+	if len(desired.Rows) > 0 {
+		return refuseObject("the rows of table %q are declared, and rows are managed on PostgreSQL only: declare the table without them", desired.Rows[0].Table.Name)
+	}
 	if !s.foldsNames {
 		return nil
 	}
