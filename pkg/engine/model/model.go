@@ -229,7 +229,7 @@ func (d *Database) Normalise() {
 	slices.SortFunc(d.Sequences, func(a, b Sequence) int { return a.Compare(b.Name) })
 	slices.SortFunc(d.Tables, func(a, b Table) int { return a.Compare(b.Name) })
 	slices.SortFunc(d.Unmodelled, Object.Compare)
-	d.Types.normalise()
+	d.normalise()
 	for i := range d.Rows {
 		d.Rows[i].normalise()
 	}
