@@ -111,27 +111,34 @@ func WidensMySQL(from, to string) bool {
 		return v.numbers[0]
 	}
 	fi, ti := slices.Index(integersMySQL, f.name), slices.Index(integersMySQL, t.name)
-	same := f.name == t.name
 	switch {
 	case from == to:
 		return true
 	case fi >= 0 && ti >= 0:
 		return f.unsigned == t.unsigned && fi <= ti || f.unsigned && !t.unsigned && fi < ti
+	case f.name == "float" && t.name == "double":
+		return f.unsigned == t.unsigned && len(t.numbers) == 0
+	case f.name == "date" && t.name == "datetime":
+		return true
+	}
+	return widensItself(f, t, size) || widensText(f, t, "char", "varchar", textsMySQL, 4, size) || widensText(f, t, "binary", "varbinary", blobsMySQL, 1, size)
+}
+
+// widensItself compares two types of one name.
+func widensItself(f, t typeMySQL, size func(typeMySQL, int) int) bool {
+	same := f.name == t.name
+	switch {
 	case same && (f.name == "enum" || f.name == "set"):
 		return !slices.ContainsFunc(f.values, func(v string) bool { return !slices.Contains(t.values, v) })
 	case same && (f.name == "decimal"):
 		return len(f.numbers) > 0 && len(t.numbers) > 0 && (f.unsigned == t.unsigned || f.unsigned) &&
 			scale(t.numbers) >= scale(f.numbers) && t.numbers[0]-scale(t.numbers) >= f.numbers[0]-scale(f.numbers)
-	case f.name == "float" && t.name == "double":
-		return f.unsigned == t.unsigned && len(t.numbers) == 0
 	case same && (f.name == "datetime" || f.name == "timestamp" || f.name == "time"):
 		return size(t, 0) >= size(f, 0)
-	case f.name == "date" && t.name == "datetime":
-		return true
 	case same && f.name == "bit":
 		return size(t, 1) >= size(f, 1)
 	}
-	return widensText(f, t, "char", "varchar", textsMySQL, 4, size) || widensText(f, t, "binary", "varbinary", blobsMySQL, 1, size)
+	return false
 }
 
 func widensText(f, t typeMySQL, fixed, varying string, large []string, width int, size func(typeMySQL, int) int) bool {

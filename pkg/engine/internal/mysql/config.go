@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"net/url"
 	"os"
-	"strings"
 	"time"
 
 	driver "github.com/go-sql-driver/mysql"
@@ -74,9 +73,4 @@ func transport(c *driver.Config, query url.Values, host string) error {
 	}
 	c.TLS = settings
 	return nil
-}
-
-// isUnicode reports a character set whose text reaches the server as we write it.
-func isUnicode(charset string) bool {
-	return strings.HasPrefix(charset, "utf8")
 }

@@ -104,7 +104,7 @@ func converge(t testing.TB, opts engine.Options, desired *model.Database) plan.D
 
 func factDifference(got, want *model.Database) string {
 	var out strings.Builder
-	print := func(label string, a, b []model.Fact) {
+	list := func(label string, a, b []model.Fact) {
 		known := map[model.Fact]bool{}
 		for _, f := range b {
 			known[f] = true
@@ -115,8 +115,8 @@ func factDifference(got, want *model.Database) string {
 			}
 		}
 	}
-	print("got  ", model.Facts(got), model.Facts(want))
-	print("want ", model.Facts(want), model.Facts(got))
+	list("got  ", model.Facts(got), model.Facts(want))
+	list("want ", model.Facts(want), model.Facts(got))
 	return out.String()
 }
 

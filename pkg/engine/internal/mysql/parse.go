@@ -110,23 +110,33 @@ func phrase(toks []token, words ...string) bool {
 
 // readClause reads one clause of a column and returns its length, 0 where it is unknown.
 func readClause(c *model.Column, toks []token) int {
-	m := c.MySQL
 	switch {
 	case phrase(toks, "CHARACTER", "SET") && len(toks) > 2:
 		return 3 // information_schema has the effective one
 	case toks[0].is("COLLATE") && len(toks) > 1:
 		return 2
+	case phrase(toks, "NOT", "NULL"):
+		c.NotNull = true
+		return 2
+	case toks[0].is("NULL"):
+		return 1
+	case toks[0].is("COMMENT") && len(toks) > 1 && toks[1].isString():
+		c.Comment = unliteral(toks[1].text)
+		return 2
+	}
+	return readValueClause(c, toks)
+}
+
+// readValueClause reads a clause about where the values of a column come from, or what else only this dialect knows.
+func readValueClause(c *model.Column, toks []token) int {
+	m := c.MySQL
+	switch {
 	case phrase(toks, "GENERATED", "ALWAYS", "AS", "ROW") && len(toks) > 4:
 		m.RowPeriod = join(toks[3:5])
 		return 5
 	case phrase(toks, "GENERATED", "ALWAYS", "AS") && len(toks) > 4 && toks[3].paren():
 		c.Generated = &model.Generated{Expression: toks[3].inParens(), Virtual: toks[4].is("VIRTUAL")}
 		return 5
-	case phrase(toks, "NOT", "NULL"):
-		c.NotNull = true
-		return 2
-	case toks[0].is("NULL"):
-		return 1
 	case toks[0].is("INVISIBLE"):
 		m.Invisible = true
 		return 1
@@ -141,9 +151,6 @@ func readClause(c *model.Column, toks []token) int {
 	case toks[0].is("AUTO_INCREMENT"):
 		m.AutoIncrement = true
 		return 1
-	case toks[0].is("COMMENT") && len(toks) > 1 && toks[1].isString():
-		c.Comment = unliteral(toks[1].text)
-		return 2
 	case toks[0].is("CHECK") && len(toks) > 1 && toks[1].paren():
 		m.Check = toks[1].inParens()
 		return 2

@@ -196,8 +196,10 @@ func viaText(t *diff.TableChange) []clause {
 			continue
 		}
 		between := model.Column{Name: c.Old.Name, Type: "varchar(64)", Collation: "latin1_bin", NotNull: c.Old.NotNull}
-		out = append(out, clause{sql: "MODIFY COLUMN " + columnSQL(&between), kind: "modify_column", severity: diff.Destructive, weight: rewrite,
-			reason: "column " + display(c.Old.Name) + " has a type that converts to its new one only over text", hazard: "a value that the new type cannot hold stops the plan"})
+		out = append(out, clause{
+			sql: "MODIFY COLUMN " + columnSQL(&between), kind: "modify_column", severity: diff.Destructive, weight: rewrite,
+			reason: "column " + display(c.Old.Name) + " has a type that converts to its new one only over text", hazard: "a value that the new type cannot hold stops the plan",
+		})
 	}
 	return out
 }

@@ -126,7 +126,7 @@ var probes = map[string]probe{
 	"trigger goes with its table": {"", base + trg},
 	"function":                    {"", "CREATE FUNCTION fu(a INT) RETURNS INT DETERMINISTIC RETURN a + 1"},
 	"function body":               {"CREATE FUNCTION fu(a INT) RETURNS INT DETERMINISTIC RETURN a + 1", "CREATE FUNCTION fu(a INT) RETURNS INT DETERMINISTIC RETURN a + 2"},
-	"function characteristics":    {"CREATE FUNCTION fu(a INT) RETURNS INT DETERMINISTIC RETURN a + 1", "CREATE FUNCTION fu(a INT) RETURNS INT NO SQL SQL SECURITY INVOKER COMMENT 'x' RETURN a + 1"},
+	"function characteristics":    {"CREATE FUNCTION fu(a INT) RETURNS INT DETERMINISTIC RETURN a + 1", "CREATE FUNCTION fu(a INT) RETURNS INT SQL SECURITY INVOKER NO SQL COMMENT 'x' RETURN a + 1"},
 	"aggregate function":          {"", "DELIMITER //\nCREATE AGGREGATE FUNCTION ag(x INT) RETURNS INT BEGIN DECLARE s INT DEFAULT 0; DECLARE CONTINUE HANDLER FOR NOT FOUND RETURN s; LOOP FETCH GROUP NEXT ROW; SET s = s + x; END LOOP; END//"},
 	"procedure":                   {"", "DELIMITER //\nCREATE PROCEDURE pr(IN a INT, OUT b VARCHAR(10))\nBEGIN\n  -- a comment; with a semicolon\n  SET b = 'it''s';\nEND//"},
 	"procedure parameters":        {"CREATE PROCEDURE pr(a INT) SELECT 1", "CREATE PROCEDURE pr(a INT, INOUT b BIGINT) SELECT 1"},

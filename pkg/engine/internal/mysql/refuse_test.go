@@ -31,7 +31,7 @@ func TestUnmodelledIsRefusedByName(t *testing.T) {
 			assert.Contains(t, e.Message, "the database has objects")
 			live, err := engine.Inspect(testContext(t), target)
 			require.NoError(t, err)
-			refusal(t, engine.CheckSupported(live, nil), frame.CodeUnsupportedObject)
+			_ = refusal(t, engine.CheckSupported(live, nil), frame.CodeUnsupportedObject)
 			// Left out, it is neither made nor dropped.
 			result, err := engine.Plan(testContext(t), engine.Options{URL: target, Exclude: []string{"*"}}, declare(t, s, ""))
 			require.NoError(t, err)
@@ -55,7 +55,7 @@ func TestProtectedTables(t *testing.T) {
 	target := create(t, s, base)
 	for _, protected := range []string{"T", "shop.t"} {
 		_, err := engine.Plan(testContext(t), engine.Options{URL: target, ProtectedTables: []string{protected}}, declare(t, s, base+trg))
-		refusal(t, err, frame.CodeProtectedTable)
+		_ = refusal(t, err, frame.CodeProtectedTable)
 	}
 }
 
@@ -73,7 +73,7 @@ func TestAnotherServersWordsAreRefused(t *testing.T) {
 	e = refusal(t, err, frame.CodeUnsupportedObject)
 	assert.Contains(t, e.Message, `the rows of table "t"`)
 	_, err = engine.Observe(testContext(t), engine.Options{URL: target}, model.New(model.Postgres))
-	refusal(t, err, frame.CodeDesiredSchemaInvalid)
+	_ = refusal(t, err, frame.CodeDesiredSchemaInvalid)
 }
 
 // TestAccountThatSeesLess holds that what an account cannot see is never taken for absent.

@@ -58,7 +58,7 @@ func (s *splitter) next() *splitProblem {
 		return nil
 	}
 	switch c := rest[0]; {
-	case c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v':
+	case isBlank(c):
 		s.pos++
 		return nil
 	case c == '#', isDashes(rest):
@@ -94,6 +94,10 @@ func (s *splitter) next() *splitProblem {
 	return nil
 }
 
+func isBlank(c byte) bool {
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v'
+}
+
 // inWord reports a delimiter such as $$, whose characters are those of words.
 func (s *splitter) inWord() bool {
 	return !isLetters(s.delimiter) && strings.HasPrefix(s.src[s.pos:], s.delimiter)
@@ -101,7 +105,7 @@ func (s *splitter) inWord() bool {
 
 func isLetters(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool {
-		return !(r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
+		return r >= 0x80 || r == '$' || !isWord(byte(r)) //nolint:gosec // below 0x80 a rune is a byte
 	})
 }
 
@@ -213,12 +217,12 @@ func isServerObject(word string) bool {
 
 func refusedSet(words []string) string {
 	for i, w := range words {
-		switch {
-		case w == "GLOBAL", w == "PERSIST", w == "PERSIST_ONLY", w == "PASSWORD", w == "ROLE":
+		switch w {
+		case "GLOBAL", "PERSIST", "PERSIST_ONLY", "PASSWORD", "ROLE":
 			if i > 0 && (words[i-1] == "SET" || words[i-1] == "," || words[i-1] == "@" || words[i-1] == "DEFAULT") {
 				return "SET " + w + " changes the server or the account and is no part of a schema"
 			}
-		case w == "NAMES", w == "CHARSET", w == "CHARACTER_SET_CLIENT", w == "CHARACTER_SET_RESULTS", w == "CHARACTER_SET_CONNECTION":
+		case "NAMES", "CHARSET", "CHARACTER_SET_CLIENT", "CHARACTER_SET_RESULTS", "CHARACTER_SET_CONNECTION":
 			value := strings.Join(words[i+1:], "")
 			value = strings.Trim(strings.TrimLeft(value, "="), "'\"")
 			if !strings.HasPrefix(value, "UTF8") && !strings.HasPrefix(value, "@") && value != "DEFAULT" {

@@ -91,9 +91,11 @@ func (t token) is(words ...string) bool {
 	return false
 }
 
-func (t token) quoted() bool     { return t.text[0] == '`' }
-func (t token) isString() bool   { return t.text[0] == '\'' }
-func (t token) paren() bool      { return len(t.text) > 1 && t.text[0] == '(' && t.text[len(t.text)-1] == ')' }
+func (t token) quoted() bool   { return t.text[0] == '`' }
+func (t token) isString() bool { return t.text[0] == '\'' }
+func (t token) paren() bool {
+	return len(t.text) > 1 && t.text[0] == '(' && t.text[len(t.text)-1] == ')'
+}
 func (t token) inParens() string { return t.text[1 : len(t.text)-1] }
 
 // tokens cuts text and leaves comments out. A versioned comment is what stands in it.

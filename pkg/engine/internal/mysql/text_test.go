@@ -134,20 +134,34 @@ func TestPlanInTheWordsOfMySQL(t *testing.T) {
 		want     []string
 	}{
 		"nothing": {nil, nil, nil},
-		"check goes": {nil, func(t *model.Table) { t.Constraints = t.Constraints[:1] },
-			[]string{"ALTER TABLE `t` DROP CHECK `c`"}},
-		"check is enforced": {nil, func(t *model.Table) { t.Constraints[1].NotEnforced = false },
-			[]string{"ALTER TABLE `t` DROP CHECK `c`,\n  ADD CONSTRAINT `c` CHECK ((`id` > 0))"}},
-		"index is seen": {nil, func(t *model.Table) { t.Indexes[3].MySQL = nil },
-			[]string{"ALTER TABLE `t` ALTER INDEX `hidden` VISIBLE"}},
-		"index is hidden": {nil, func(t *model.Table) { t.Indexes[2].MySQL = &model.IndexMySQL{Hidden: true} },
-			[]string{"ALTER TABLE `t` ALTER INDEX `fx` INVISIBLE"}},
-		"expression key": {nil, func(t *model.Table) { t.Indexes[2].Keys[0].Expression = "(upper(`s`))" },
-			[]string{"ALTER TABLE `t` DROP INDEX `fx`,\n  ADD KEY `fx` ((upper(`s`)), `id`)"}},
-		"column": {nil, func(t *model.Table) { t.Columns[6].MySQL.Attributes = nil },
-			[]string{"ALTER TABLE `t` MODIFY COLUMN `p` point NOT NULL"}},
-		"invisible column": {nil, func(t *model.Table) { t.Columns[7].MySQL.Invisible = true },
-			[]string{"ALTER TABLE `t` MODIFY COLUMN `j` json NULL INVISIBLE DEFAULT NULL"}},
+		"check goes": {
+			nil, func(t *model.Table) { t.Constraints = t.Constraints[:1] },
+			[]string{"ALTER TABLE `t` DROP CHECK `c`"},
+		},
+		"check is enforced": {
+			nil, func(t *model.Table) { t.Constraints[1].NotEnforced = false },
+			[]string{"ALTER TABLE `t` DROP CHECK `c`,\n  ADD CONSTRAINT `c` CHECK ((`id` > 0))"},
+		},
+		"index is seen": {
+			nil, func(t *model.Table) { t.Indexes[3].MySQL = nil },
+			[]string{"ALTER TABLE `t` ALTER INDEX `hidden` VISIBLE"},
+		},
+		"index is hidden": {
+			nil, func(t *model.Table) { t.Indexes[2].MySQL = &model.IndexMySQL{Hidden: true} },
+			[]string{"ALTER TABLE `t` ALTER INDEX `fx` INVISIBLE"},
+		},
+		"expression key": {
+			nil, func(t *model.Table) { t.Indexes[2].Keys[0].Expression = "(upper(`s`))" },
+			[]string{"ALTER TABLE `t` DROP INDEX `fx`,\n  ADD KEY `fx` ((upper(`s`)), `id`)"},
+		},
+		"column": {
+			nil, func(t *model.Table) { t.Columns[6].MySQL.Attributes = nil },
+			[]string{"ALTER TABLE `t` MODIFY COLUMN `p` point NOT NULL"},
+		},
+		"invisible column": {
+			nil, func(t *model.Table) { t.Columns[7].MySQL.Invisible = true },
+			[]string{"ALTER TABLE `t` MODIFY COLUMN `j` json NULL INVISIBLE DEFAULT NULL"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
