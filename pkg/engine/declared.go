@@ -16,6 +16,9 @@ type Declared = contract.Declared
 // Declarations are rendered declarations and the reference data that belongs to them; see pkg/declare.
 type Declarations = contract.Declarations
 
+// Rename is a declared rename.
+type Rename = contract.Rename
+
 // DeclaredRows is the reference data of one table, and DeclaredRow one row of it.
 type (
 	DeclaredRows = contract.DeclaredRows

@@ -23,7 +23,7 @@ func TestDocumentedDeclarations(t *testing.T) {
 	require.NoError(t, err)
 	first := map[string][]model.Fact{}
 	examples := fenced.FindAllStringSubmatch(string(page), -1)
-	require.Len(t, examples, 5)
+	require.Len(t, examples, 6)
 	for _, e := range examples {
 		language, text := e[1], []byte(e[2])
 		var got *model.Database

@@ -20,6 +20,7 @@ type Schema struct {
 	Files []artifact.File
 
 	statements []engine.Declared
+	renames    []engine.Rename
 	sql        []engine.Source
 }
 
@@ -52,6 +53,9 @@ func Parse(files []artifact.File, variables []string) (*Schema, error) {
 	for i := range statements {
 		s.statements = append(s.statements, rendered(&statements[i]))
 	}
+	for _, r := range tree.Renames() {
+		s.renames = append(s.renames, engine.Rename{Table: model.Name{Schema: r.Schema, Name: r.Table}, Column: r.Column, From: r.From, At: r.At.String()})
+	}
 	return s, nil
 }
 
@@ -76,7 +80,7 @@ func assignments(variables []string) (map[string]string, error) {
 
 // Load runs the schema in a fresh scratch database on a dev server and reads it back. Errors carry file, line and column and never the URL.
 func (s *Schema) Load(ctx context.Context, devURL string) (*model.Database, error) {
-	return engine.LoadDeclared(ctx, devURL, engine.Declarations{Statements: s.statements}, s.sql)
+	return engine.LoadDeclared(ctx, devURL, engine.Declarations{Statements: s.statements, Renames: s.renames}, s.sql)
 }
 
 // Unmanaged says what a model holds and the engine does not manage; empty where there is nothing.

@@ -96,6 +96,9 @@ type Table struct {
 	Indexes     []Index      `json:"indexes,omitempty"` // without those that belong to a constraint
 	Relation
 	MySQL *TableMySQL `json:"mysql,omitempty"`
+
+	// RenamedFrom is the name that a declared table had before. It says how to get there and is no part of a state: no fact, and no difference.
+	RenamedFrom string `json:"renamed_from,omitempty"`
 }
 
 // Column of a table. Type, Collation, Default and expressions are the server's own canonical text, every name qualified.
@@ -113,6 +116,8 @@ type Column struct {
 	ColumnExtras
 
 	MySQL *ColumnMySQL `json:"mysql,omitempty"`
+
+	RenamedFrom string `json:"renamed_from,omitempty"` // as that of a table
 }
 
 // Identity is GENERATED … AS IDENTITY.

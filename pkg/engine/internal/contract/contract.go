@@ -60,6 +60,14 @@ type Declared struct {
 type Declarations struct {
 	Statements []Declared
 	Rows       []DeclaredRows
+	Renames    []Rename
+}
+
+// Rename is a declared rename of a table or, with Column, of a column.
+type Rename struct {
+	Table        model.Name
+	Column, From string
+	At           string
 }
 
 // DeclaredRows is the whole content of one table of reference data, as it is declared. Values are text that the server reads as the column's type,

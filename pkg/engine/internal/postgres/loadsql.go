@@ -62,11 +62,13 @@ func LoadDeclared(ctx context.Context, devURL string, declarations contract.Decl
 	if err := declared.run(ctx, scratch, declarations.Statements); err != nil {
 		return nil, err
 	}
+	renames := slices.Clone(declarations.Renames)
 	for i := range files {
 		l := &loader{file: files[i].Name, src: string(files[i].Data), secret: config.Password, declared: declared}
 		if err := l.run(ctx, scratch, parsed[i]); err != nil {
 			return nil, err
 		}
+		renames = append(renames, l.found...)
 	}
 	s, err := connectConfig(ctx, scratch, 0)
 	if err != nil {
@@ -76,8 +78,12 @@ func LoadDeclared(ctx context.Context, devURL string, declarations contract.Decl
 	if db, err = s.loadRows(ctx, declarations.Rows); err != nil {
 		return nil, err
 	}
-	forgetVersions(db, slices.Concat(parsed...))
-	return db, nil
+	statements := slices.Concat(parsed...)
+	for _, s := range declarations.Statements {
+		statements = append(statements, sqlStatement{text: s.SQL})
+	}
+	forgetVersions(db, statements)
+	return db, setRenames(db, renames)
 }
 
 // forgetVersions takes the versions out that the files do not name: the dev server chose those.
@@ -165,6 +171,14 @@ type loader struct {
 	src      string
 	secret   string // never to be shown
 	declared *declared
+
+	directives []foundDirective
+	found      []contract.Rename
+}
+
+func (l *loader) place(offset int) string {
+	line, column := position(l.src, offset)
+	return fmt.Sprintf("%s:%d:%d", l.file, line, column)
 }
 
 func (l *loader) run(ctx context.Context, config *pgx.ConnConfig, statements []sqlStatement) error {
@@ -173,7 +187,16 @@ func (l *loader) run(ctx context.Context, config *pgx.ConnConfig, statements []s
 		return err
 	}
 	defer s.close()
-	for _, statement := range statements {
+	l.directives = findDirectives(l.src, statements)
+	for _, d := range l.directives {
+		if d.statement < 0 || d.from == "" {
+			return l.fault(nil, d.offset, "renamed_from stands above CREATE TABLE or above a column of it, and names what it was")
+		}
+	}
+	for i, statement := range statements {
+		if err := l.renames(ctx, s, i, statement); err != nil {
+			return err
+		}
 		twice, err := l.declared.twice(ctx, s, statement.text)
 		if err == nil && twice == "" {
 			err = s.run(ctx, statement.text)
@@ -219,8 +242,7 @@ func byteOffset(s string, n int) int {
 
 // fault names the place. The server's text speaks about the author's own file; the password of the dev URL is taken out all the same.
 func (l *loader) fault(err error, offset int, text string) error {
-	line, column := position(l.src, offset)
-	return placeFault(err, fmt.Sprintf("%s:%d:%d", l.file, line, column), text, l.secret)
+	return placeFault(err, l.place(offset), text, l.secret)
 }
 
 func placeFault(err error, place, text, secret string) error {

@@ -152,7 +152,11 @@ func (s *session) planFrom(ctx context.Context, opts contract.Options, sc scope.
 	}
 	from, excluded := sc.Split(live)
 	to, _ := sc.Split(desired)
-	p := &planner{from: from, to: to, excluded: excluded, diff: diff.Compare(from, to), major: s.major, online: opts.TransactionMode == contract.TransactionNone, shelf: shelf, inherited: s.inherited, own: s.own}
+	renamed, renames, err := applyRenames(from, to)
+	if err != nil {
+		return contract.PlanResult{}, err
+	}
+	p := &planner{live: from, renames: renames, from: renamed, to: to, excluded: excluded, diff: diff.Compare(renamed, to), major: s.major, online: opts.TransactionMode == contract.TransactionNone, shelf: shelf, inherited: s.inherited, own: s.own}
 	if p.castable, err = s.casts(ctx, p.diff); err != nil {
 		return contract.PlanResult{}, err
 	}
@@ -221,12 +225,13 @@ func (s *session) casts(ctx context.Context, d *diff.Diff) (func(from, to string
 
 // result runs the planner and seals its document.
 func (p *planner) result(opts contract.Options, sc scope.Scope) (contract.PlanResult, error) {
-	r := contract.PlanResult{From: model.Fingerprint(p.from), To: model.Fingerprint(p.to)}
-	empty, target := p.diff.Empty(), p.to // the planner changes both for its own use
+	r := contract.PlanResult{From: model.Fingerprint(p.live), To: model.Fingerprint(p.to)}
+	empty, target := p.diff.Empty() && len(p.renames) == 0, p.to // the planner changes both for its own use
 	steps, err := p.plan()
 	if err != nil {
 		return r, err
 	}
+	steps = slices.Concat(p.renames, steps)
 	if (len(steps) == 0) != (r.From == r.To) || len(steps) == 0 != empty {
 		return r, fault.New(frame.CodeInternal, "planning: %d statements for fingerprints %s and %s", len(steps), r.From, r.To)
 	}

@@ -58,6 +58,9 @@ const (
 
 // planner turns a diff into statements. It is pure: the same inputs give the same statements.
 type planner struct {
+	// live is the managed scope of the database as it is; renames lead from there to from.
+	live     *model.Database
+	renames  []step
 	from, to *model.Database // managed scope
 	excluded *model.Database // of the target: what the plan must leave alone, and may collide with
 	diff     *diff.Diff

@@ -1,0 +1,95 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ptah-run/ptah/pkg/engine"
+	"github.com/ptah-run/ptah/pkg/engine/internal/pgtest"
+	"github.com/ptah-run/ptah/pkg/engine/model"
+	"github.com/ptah-run/ptah/pkg/frame"
+)
+
+const renamedSQL = `
+CREATE TABLE teams (id bigint PRIMARY KEY);
+-- +ptah renamed_from=users
+CREATE TABLE people (
+  id bigint CONSTRAINT users_pkey PRIMARY KEY,
+  -- +ptah renamed_from=mail
+  email text NOT NULL CONSTRAINT mail_given CHECK (length(email) > 0),
+  -- what it is called now
+  -- +ptah renamed_from="Old Team"
+  team bigint CONSTRAINT users_team REFERENCES teams,
+  -- +ptah renamed_from=first
+  "First" text, shout text GENERATED ALWAYS AS (upper("First")) STORED
+);
+CREATE INDEX users_mail ON people (lower(email), team) WHERE email <> 'mail';
+CREATE TABLE notes (author bigint CONSTRAINT notes_author REFERENCES people (id));
+`
+
+// TestDeclaredRenames keeps rows where a rename is declared, does it once, and refuses what only a person can decide.
+func TestDeclaredRenames(t *testing.T) {
+	s := pgtest.Start(t)
+	desired, err := engine.LoadSQL(testContext(t), s.URL("postgres"), []engine.Source{{Name: "a.sql", Data: []byte(renamedSQL)}})
+	require.NoError(t, err)
+	data, err := model.Encode(desired)
+	require.NoError(t, err)
+	carried, err := model.Decode(data)
+	require.NoError(t, err)
+	assert.Equal(t, "users", carried.Table(model.Name{Schema: "public", Name: "people"}).RenamedFrom)
+	before := []string{
+		"CREATE TABLE teams (id bigint PRIMARY KEY)",
+		`CREATE TABLE users (id bigint PRIMARY KEY, mail text NOT NULL CONSTRAINT mail_given CHECK (length(mail) > 0), "Old Team" bigint CONSTRAINT users_team REFERENCES teams, first text, shout text GENERATED ALWAYS AS (upper(first)) STORED)`,
+		`CREATE INDEX users_mail ON users (lower(mail), "Old Team") WHERE mail <> 'mail'`,
+		"CREATE TABLE notes (author bigint CONSTRAINT notes_author REFERENCES users (id))",
+		"INSERT INTO users VALUES (1, 'a', NULL, 'b')",
+	}
+	url := s.NewDatabase(t, before...)
+	opts := engine.Options{URL: url}
+	doc := converge(t, opts, carried)
+	var kinds, sql []string
+	for _, st := range doc.Statements {
+		kinds, sql = append(kinds, st.Kind), append(sql, st.SQL)
+		assert.Equal(t, "warning", st.Severity)
+		assert.NotEmpty(t, st.Hazard)
+	}
+	assert.Equal(t, []string{"rename_table", "rename_column", "rename_column", "rename_column"}, kinds, "%v", sql)
+	assert.False(t, doc.Destructive)
+
+	again, err := engine.Plan(testContext(t), opts, carried)
+	require.NoError(t, err)
+	assert.True(t, again.NoChange, "what is done is not done again")
+
+	for name, more := range map[string]string{
+		"table":  "CREATE TABLE people (id bigint)",
+		"column": "ALTER TABLE users ADD email text",
+	} {
+		t.Run("both exist: "+name, func(t *testing.T) {
+			_, err := engine.Plan(testContext(t), engine.Options{URL: s.NewDatabase(t, append(before[:4:4], more)...)}, carried)
+			assert.Contains(t, refusal(t, err, frame.CodeUnsupportedObject).Message, "and both exist")
+		})
+	}
+	for name, c := range map[string]struct{ sql, want string }{
+		"nothing below": {"SELECT 1;\n-- +ptah renamed_from=x\n", "a.sql:2:1: renamed_from stands above CREATE TABLE"},
+		"no table":      {"-- +ptah renamed_from=x\nCREATE VIEW v AS SELECT 1", "a.sql:1:1: renamed_from stands above CREATE TABLE"},
+		"no name":       {"-- +ptah renamed_from=\nCREATE TABLE t (i int)", "a.sql:1:1: renamed_from stands above CREATE TABLE"},
+		"a constraint":  {"CREATE TABLE t (i int,\n-- +ptah renamed_from=x\nUNIQUE (i))", "a.sql:2:1: renamed_from is for a column that does not exist"},
+		"dropped":       {"-- +ptah renamed_from=x\nCREATE TABLE t (i int); DROP TABLE t", "a.sql:1:1: renamed_from is for a table that does not exist"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := engine.LoadSQL(testContext(t), s.URL("postgres"), []engine.Source{{Name: "a.sql", Data: []byte(c.sql)}})
+			assert.Contains(t, refusal(t, err, frame.CodeDesiredSchemaInvalid).Message, c.want)
+		})
+	}
+	t.Run("declared too", func(t *testing.T) {
+		_, err := engine.Plan(testContext(t), engine.Options{URL: s.NewDatabase(t)}, func() *model.Database {
+			d := model.New(model.Postgres)
+			d.Schemas = []model.Schema{{Name: "public"}}
+			d.Tables = []model.Table{{Name: model.Name{Schema: "public", Name: "a"}, RenamedFrom: "b"}, {Name: model.Name{Schema: "public", Name: "b"}}}
+			return d
+		}())
+		assert.Contains(t, refusal(t, err, frame.CodeUnsupportedObject).Message, "which is declared too")
+	})
+}
