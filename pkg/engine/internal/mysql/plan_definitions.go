@@ -54,7 +54,7 @@ func (p *planner) create(d *model.Definition, exists bool) {
 	ph := definitionPhases[d.Kind]
 	session := func(statement string) {
 		p.add(ph, step{table: d.Table, Statement: plan.Statement{
-			SQL: statement, Severity: diff.Warning, Kind: "set_session", Object: display(d.Object.Name),
+			SQL: statement, Severity: diff.Warning, Kind: "set_session", Object: display(d.Name),
 			Reason: "the " + d.Kind + " is declared with a setting of its own, which the server records",
 		}})
 	}
@@ -65,7 +65,7 @@ func (p *planner) create(d *model.Definition, exists bool) {
 		}
 	}
 	p.add(ph, step{table: d.Table, Statement: plan.Statement{
-		SQL: sql, Severity: severity, Kind: "create_" + d.Kind, Object: display(d.Object.Name), Reason: reason, Lock: "an exclusive metadata lock on the " + d.Kind,
+		SQL: sql, Severity: severity, Kind: "create_" + d.Kind, Object: display(d.Name), Reason: reason, Lock: "an exclusive metadata lock on the " + d.Kind,
 	}})
 	for _, property := range d.Properties {
 		if property.Unset != "" {
@@ -76,7 +76,7 @@ func (p *planner) create(d *model.Definition, exists bool) {
 
 func (p *planner) dropDefinition(d *model.Definition, why string) {
 	p.add(phaseDropDefinitions, step{table: d.Table, Statement: plan.Statement{
-		SQL: "DROP " + strings.ToUpper(d.Kind) + " " + ident(d.Object.Name), Severity: diff.Destructive, Kind: "drop_" + d.Kind, Object: display(d.Object.Name),
+		SQL: "DROP " + strings.ToUpper(d.Kind) + " " + ident(d.Name), Severity: diff.Destructive, Kind: "drop_" + d.Kind, Object: display(d.Name),
 		Reason: "the " + d.Kind + " " + why, Lock: "an exclusive metadata lock on the " + d.Kind,
 	}})
 }
