@@ -79,7 +79,7 @@ func TestDriftSaysWhichReadingCounts(t *testing.T) {
 			observed := metav1.NewTime(now.Add(-time.Minute))
 			schema := &v1alpha1.PtahSchema{}
 			schema.Status.Target = &v1alpha1.TargetStatus{
-				LastObservedAt: &observed, DriftFindings: c.findings, DriftFindingCount: int32(3*len(c.findings)), DriftFindingsTruncated: c.truncated,
+				LastObservedAt: &observed, DriftFindings: c.findings, DriftFindingCount: int32(3 * len(c.findings)), DriftFindingsTruncated: c.truncated,
 				HighestDriftSeverity: v1alpha1.SeverityDestructive,
 			}
 			if c.condition != "" {
