@@ -149,11 +149,37 @@ func (s *splitter) quoted(quote byte, escapes bool) *splitProblem {
 			if s.pos < len(s.src) && s.src[s.pos] == quote {
 				continue
 			}
+			if next := continued(s.src, s.pos); escapes && next > 0 {
+				s.pos = next
+				continue
+			}
 			return nil
 		}
 	}
 	s.pos = len(s.src)
 	return &splitProblem{start, "the quote is not closed"}
+}
+
+// continued is where a string goes on that is closed before pos: its next quote on a later line, in which a backslash keeps its meaning; 0 where
+// it does not.
+func continued(src string, pos int) int {
+	newline := false
+	for pos < len(src) {
+		switch rest := src[pos:]; {
+		case rest[0] == '\n' || rest[0] == '\r':
+			newline = true
+			pos++
+		case strings.IndexByte(" \t\f\v", rest[0]) >= 0:
+			pos++
+		case strings.HasPrefix(rest, "--"):
+			pos += lineLength(rest)
+		case rest[0] == '\'' && newline:
+			return pos
+		default:
+			return 0
+		}
+	}
+	return 0
 }
 
 // dollar reads $tag$ … $tag$, or a parameter.
