@@ -63,7 +63,10 @@ CREATE RULE r AS ON DELETE TO u DO ALSO (SELECT 1; SELECT 2);`)},
 	require.NotNil(t, u, "the search path of the first file is gone")
 	assert.Equal(t, `'it''s; "'::text`, u.Column("s").Default)
 	assert.Equal(t, `';'''::text`, u.Column("d").Default)
-	assert.Equal(t, []model.Object{{Kind: "function", Schema: "public", Name: "f()"}, {Kind: "rule", Schema: "public", Table: "u", Name: "r"}}, db.Unmodelled)
+	assert.Empty(t, db.Unmodelled)
+	require.Len(t, db.Definitions, 2)
+	assert.Equal(t, model.Object{Kind: "function", Schema: "public", Name: "f"}, db.Definitions[0].Object)
+	assert.Equal(t, model.Object{Kind: "rule", Schema: "public", Table: "u", Name: "r"}, db.Definitions[1].Object)
 	assertNoScratch(t, s)
 }
 

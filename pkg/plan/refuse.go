@@ -27,12 +27,12 @@ func sqlProblem(dialect, sql string) string {
 	return ""
 }
 
-// severalStatements reports a semicolon outside the body of a routine.
+// severalStatements reports a semicolon outside the body of a routine and the parentheses around the actions of a rule.
 func severalStatements(dialect string, toks []lexeme) bool {
 	if dialect == DialectMySQL && definesRoutine(toks) {
 		return !endsBlock(toks)
 	}
-	block := 0
+	block, rule := 0, definesRule(toks)
 	for i, t := range toks {
 		switch {
 		case t.is("BEGIN") && i+1 < len(toks) && toks[i+1].is("ATOMIC"):
@@ -41,11 +41,20 @@ func severalStatements(dialect string, toks []lexeme) bool {
 			block++
 		case block > 0 && t.is("END"):
 			block--
-		case block == 0 && t.punct(";"):
+		case block == 0 && t.punct(";") && (!rule || t.depth == 0):
 			return true
 		}
 	}
 	return false
+}
+
+func definesRule(toks []lexeme) bool {
+	c := &cursor{toks: toks}
+	if !c.take("CREATE") {
+		return false
+	}
+	c.take("OR", "REPLACE")
+	return c.take("RULE")
 }
 
 // endsBlock reports a statement whose last words close a block: END, END IF and the like, with or without the label of the block.

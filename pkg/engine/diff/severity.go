@@ -223,8 +223,8 @@ var categoryOfKind = map[string]string{
 	"function": "functions", "procedure": "functions", "aggregate": "functions", "window function": "functions", "trigger": "functions",
 	"event": "functions", "package": "functions", "package body": "functions", "constraint trigger": "functions", "event trigger": "functions", "rule": "functions",
 	"range type": "enums", "base type": "enums",
-	"row security": "rls_enabled_tables", "policy": "rls_policies",
-	"statistics": "indexes", "invalid index": "indexes", "clustered index": "indexes", "index option": "indexes",
+	"row security": "rls_enabled_tables", "forced row security": "rls_enabled_tables", "policy": "rls_policies",
+	"statistics": "indexes", "index": "indexes", "invalid index": "indexes", "clustered index": "indexes", "index option": "indexes",
 }
 
 // stemOf is the category of an unmodelled kind without "_added" or "_removed".

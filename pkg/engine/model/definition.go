@@ -14,6 +14,11 @@ type Definition struct {
 	Arguments string `json:"arguments,omitempty"`
 	// Create is the whole statement, without a closing semicolon.
 	Create string `json:"create"`
+	// Fixed is what CREATE OR REPLACE, or Alter, cannot change: a new definition that starts with the old one's list takes its place. Empty where
+	// the object can only be dropped and created. It is no difference of its own: all of it stands in Create.
+	Fixed []string `json:"fixed,omitempty"`
+	// Alter redefines the existing object, where that is not CREATE OR REPLACE.
+	Alter string `json:"alter,omitempty"`
 	// Properties follow the object once it exists; each has one statement that sets it. Sorted by name.
 	Properties []Property `json:"properties,omitempty"`
 	Comment    string     `json:"comment,omitempty"`
@@ -45,6 +50,11 @@ func (d *Definition) CompareKey(o *Definition) int {
 	return cmp.Or(d.Object.Compare(o.Object), cmp.Compare(d.Arguments, o.Arguments))
 }
 
+// Replaces reports that d can take the place of an old definition without dropping it.
+func (d *Definition) Replaces(old *Definition) bool {
+	return len(old.Fixed) > 0 && len(d.Fixed) >= len(old.Fixed) && slices.Equal(old.Fixed, d.Fixed[:len(old.Fixed)])
+}
+
 // Key is what others call the definition in their DependsOn.
 func (d *Definition) Key() Dependency { return Dependency{Object: d.Object, Arguments: d.Arguments} }
 
@@ -55,8 +65,11 @@ func (d *Definition) normalise() {
 }
 
 func (d *Definition) validate() error {
-	if err := text("definition", d.Kind, d.Object.Name, d.Create); err != nil {
+	if err := text("definition", append([]string{d.Kind, d.Object.Name, d.Create}, d.Fixed...)...); err != nil {
 		return err
+	}
+	if d.Alter != "" && len(d.Fixed) == 0 {
+		return fmt.Errorf("can be altered and does not say what stays fixed")
 	}
 	if err := ascending("property", d.Properties, func(a, b *Property) int { return cmp.Compare(a.Name, b.Name) }); err != nil {
 		return err

@@ -83,14 +83,28 @@ func (s Scope) Split(d *model.Database) (managed, excluded *model.Database) {
 		return s.excludesTable(x.Name) || x.Partition != nil && s.excludes(model.KindPartition, x.Schema, x.Name.Name) ||
 			x.PartitionBy != "" && s.excludes(model.KindPartitionedTable, x.Schema, x.Name.Name)
 	})
+	views := s.excludedViews(d)
 	managed.Definitions, excluded.Definitions = partition(d.Definitions, func(x *model.Definition) bool {
-		return s.excludes(x.Kind, x.Schema, x.Object.Name) || x.Table != "" && s.excludesTable(model.Name{Schema: x.Schema, Name: x.Table})
+		of := model.Name{Schema: x.Schema, Name: x.Table}
+		return s.excludes(x.Kind, x.Schema, x.Object.Name) || x.Table != "" && (s.excludesTable(of) || views[of])
 	})
 	managed.Rows, excluded.Rows = partition(d.Rows, func(x *model.RowSet) bool { return s.excludesTable(x.Table) })
 	managed.Unmodelled, excluded.Unmodelled = partition(d.Unmodelled, func(x *model.Object) bool {
 		return s.excludes(x.Kind, x.Schema, x.Name) || x.Table != "" && s.excludesTable(model.Name{Schema: x.Schema, Name: x.Table})
 	})
 	return managed, excluded
+}
+
+// excludedViews are the views that are excluded, and take their triggers, rules and indexes with them.
+func (s Scope) excludedViews(d *model.Database) map[model.Name]bool {
+	views := map[model.Name]bool{}
+	for i := range d.Definitions {
+		x := &d.Definitions[i]
+		if (x.Kind == model.KindView || x.Kind == model.KindMaterializedView) && s.excludes(x.Kind, x.Schema, x.Object.Name) {
+			views[model.Name{Schema: x.Schema, Name: x.Object.Name}] = true
+		}
+	}
+	return views
 }
 
 func partition[T any](items []T, excluded func(*T) bool) (in, out []T) {

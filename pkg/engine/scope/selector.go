@@ -152,7 +152,7 @@ func parseKinds(text string) ([]string, error) {
 }
 
 func knownKinds() []string {
-	return append(model.UnmodelledKinds(), model.Kinds()...)
+	return append(append(model.UnmodelledKinds(), model.DefinitionKinds()...), model.Kinds()...)
 }
 
 func (s selector) hasKind(kind string) bool { return s.kinds == nil || slices.Contains(s.kinds, kind) }

@@ -46,6 +46,7 @@ func (s *session) readCatalog(ctx context.Context) (*model.Database, error) {
 		{"NOT NULL constraints", r.readNotNulls},
 		{"constraints", r.readConstraints},
 		{"indexes", r.readIndexes},
+		{"definitions", r.readDefinitions},
 		{"other objects", r.readUnmodelled},
 	} {
 		if err := step.read(ctx); err != nil {
@@ -174,12 +175,17 @@ func (r *reader) readColumns(ctx context.Context) error {
 		default:
 			c.Default = expr
 		}
-		c.Storage = map[string]string{"p": "plain", "e": "external", "x": "extended", "m": "main"}[storage]
-		c.Compression = map[string]string{"p": "pglz", "l": "lz4"}[compressed]
+		c.Storage, c.Compression = storageModes[storage], compressionMethods[compressed]
 		t.Columns = append(t.Columns, c)
 		return nil
 	}, columnsQuery, r.oids)
 }
+
+// What the letters of pg_attribute mean.
+var (
+	storageModes       = map[string]string{"p": "plain", "e": "external", "x": "extended", "m": "main"}
+	compressionMethods = map[string]string{"p": "pglz", "l": "lz4"}
+)
 
 func (r *reader) readConstraints(ctx context.Context) error {
 	return r.each(ctx, func(rows pgx.Rows) error {

@@ -43,7 +43,7 @@ func (p *planner) needsRebuild(o, n *model.Column, moved map[string]bool) bool {
 	case n.Generated == nil:
 		return o.Generated.Virtual
 	case *o.Generated != *n.Generated && (p.major < 17 || n.Generated.Virtual || o.Generated.Virtual),
-		o.Type != n.Type, o.Collation != n.Collation:
+		o.Type != n.Type, o.Collation != n.Collation, p.callsMoving(o.Generated.Expression):
 		return true
 	}
 	for name := range mentions(o.Generated.Expression) {
@@ -65,13 +65,14 @@ func (p *planner) findRecreated() {
 		}
 		for j := range n.Constraints {
 			c := &n.Constraints[j]
-			if c.Kind != model.ForeignKey && p.onBothSides(o, c) && p.touchesRebuilt(n.Name, c.Columns, c.Include, mentionedColumns(n, c.Definition)) {
+			if c.Kind != model.ForeignKey && p.onBothSides(o, c) && (p.touchesRebuilt(n.Name, c.Columns, c.Include, mentionedColumns(n, c.Definition)) || p.callsMoving(c.Expression) || p.callsMoving(c.Definition)) {
 				p.recreated[partKey{table: n.Name, name: c.Name}] = true
 			}
 		}
 		for j := range n.Indexes {
 			x := &n.Indexes[j]
-			if slices.ContainsFunc(o.Indexes, func(old model.Index) bool { return sameIndex(&old, x) }) && p.touchesRebuilt(n.Name, indexColumns(n, x)) {
+			if slices.ContainsFunc(o.Indexes, func(old model.Index) bool { return sameIndex(&old, x) }) &&
+				(p.touchesRebuilt(n.Name, indexColumns(n, x)) || p.callsMoving(indexExpressions(x)...)) {
 				p.recreated[partKey{table: n.Name, index: true, name: x.Name}] = true
 			}
 		}

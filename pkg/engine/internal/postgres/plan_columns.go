@@ -76,7 +76,7 @@ func (p *planner) childKeeps(table model.Name, column string) bool {
 func (p *planner) dropColumn(table model.Name, old, again *model.Column) {
 	ph := phaseDropColumns
 	if old.Generated != nil {
-		ph = phaseDropGenerated
+		ph = p.early(phaseDropGenerated, old.Generated.Expression)
 	}
 	reason, hazard := "the column exists and is not declared", hazardLostValues
 	if again != nil {
@@ -102,6 +102,9 @@ func (p *planner) addColumn(table model.Name, c *model.Column, again bool) {
 	case strings.Contains(c.Default, "("):
 		hazard = "if the default is volatile, " + hazardRewrite
 	}
+	if p.lateColumns[model.ColumnRef{Table: table, Column: c.Name}] {
+		ph = phaseLateColumns
+	}
 	reason := "the column is declared and does not exist"
 	if again {
 		reason = "the column is built again"
@@ -114,20 +117,23 @@ func (p *planner) columnExtras(table model.Name, old, c *model.Column) {
 	if old == nil {
 		old = &model.Column{}
 	}
-	alter := "ALTER COLUMN " + ident(c.Name) + " "
+	alter, ph := "ALTER COLUMN "+ident(c.Name)+" ", phaseColumns
+	if p.lateColumns[model.ColumnRef{Table: table, Column: c.Name}] {
+		ph = phaseLateKeys
+	}
 	if c.Storage != old.Storage {
 		storage := c.Storage
 		if storage == "" {
 			storage = p.typeStorage(c.Type)
 		}
-		p.add(phaseColumns, p.columnStep(table, c, alter+"SET STORAGE "+storage, "set_storage", diff.Safe, "the storage mode differs", ""))
+		p.add(ph, p.columnStep(table, c, alter+"SET STORAGE "+storage, "set_storage", diff.Safe, "the storage mode differs", ""))
 	}
 	if c.Compression != old.Compression {
 		compression := c.Compression
 		if compression == "" {
 			compression = "default"
 		}
-		p.add(phaseColumns, p.columnStep(table, c, alter+"SET COMPRESSION "+compression, "set_compression", diff.Safe, "the compression method differs", ""))
+		p.add(ph, p.columnStep(table, c, alter+"SET COMPRESSION "+compression, "set_compression", diff.Safe, "the compression method differs", ""))
 	}
 	p.columnTargets(table, old, c)
 	p.comment("COLUMN "+qualified(table)+"."+ident(c.Name), table, display(table.Schema, table.Name, c.Name), old.Comment, c.Comment)
@@ -155,20 +161,20 @@ func (p *planner) alterColumn(table model.Name, o, n *model.Column) {
 		p.add(ph, p.columnStep(table, n, alter+action, kind, severity, reason, hazard))
 	}
 	if o.Generated != nil && n.Generated == nil {
-		add(phaseDropExpressions, "DROP EXPRESSION", "drop_expression", diff.Destructive, "the column is declared without a generation expression", "the values stay and are no longer kept up to date")
+		add(p.early(phaseDropExpressions, o.Generated.Expression), "DROP EXPRESSION", "drop_expression", diff.Destructive, "the column is declared without a generation expression", "the values stay and are no longer kept up to date")
 	} else if o.Generated != nil && o.Generated.Expression != n.Generated.Expression {
-		add(phaseAddGenerated, "SET EXPRESSION AS ("+n.Generated.Expression+")", "set_expression", diff.Warning, "the generation expression differs", hazardRewrite)
+		add(p.behind(phaseAddGenerated, n.Generated.Expression), "SET EXPRESSION AS ("+n.Generated.Expression+")", "set_expression", diff.Warning, "the generation expression differs", hazardRewrite)
 	}
 	if o.Identity != nil && n.Identity == nil {
 		add(phaseRelease, "DROP IDENTITY", "drop_identity", diff.Destructive, "the column is declared without identity", "the position of its sequence is lost")
 	}
-	dropped := o.Default != "" && (n.Default == "" || p.freesSequence(o, n))
+	dropped := o.Default != "" && (n.Default == "" || p.freesSequence(o, n) || p.callsMoving(o.Default))
 	if dropped {
 		add(phaseRelease, "DROP DEFAULT", "drop_default", diff.Warning, "the default is not declared", "inserts that relied on it get NULL or fail")
 	}
 	retyped := p.alterType(table, o, n, dropped)
 	if n.Default != "" && !retyped && (dropped || o.Default != n.Default) {
-		add(phaseColumns, "SET DEFAULT "+n.Default, "set_default", diff.Warning, "the default differs", "")
+		add(p.behind(phaseColumns, n.Default), "SET DEFAULT "+n.Default, "set_default", diff.Warning, "the default differs", "")
 	}
 	p.alterNotNull(table, o, n)
 	p.alterIdentity(table, o, n)
@@ -207,7 +213,8 @@ func (p *planner) alterType(table model.Name, o, n *model.Column, dropped bool) 
 	if o.Default != "" && !dropped {
 		action = alter + "DROP DEFAULT, " + action
 	}
-	if n.Default != "" {
+	defaulted := n.Default != "" && !callsAny(p.awaited, n.Default)
+	if defaulted {
 		action += ", " + alter + "SET DEFAULT " + n.Default
 	}
 	severity, hazard := diff.Warning, "may build indexes again; "+hazardRewrite
@@ -218,7 +225,7 @@ func (p *planner) alterType(table model.Name, o, n *model.Column, dropped bool) 
 		hazard = hazardConversion + "; " + hazardRewrite
 	}
 	p.add(phaseAlterTypes, p.columnStep(table, n, action, "alter_type", severity, "the type or collation differs", hazard))
-	return n.Default != ""
+	return defaulted
 }
 
 // using is how the values travel: by the server's implicit cast where nothing is lost, by an explicit cast where there is one, else

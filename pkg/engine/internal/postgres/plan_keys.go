@@ -39,7 +39,7 @@ func (p *planner) changeConstraint(table model.Name, c diff.ConstraintChange) {
 // goesWithColumn reports whether a constraint that is not declared vanishes with one of its columns. Foreign keys and what they
 // point to are always dropped by name.
 func (p *planner) goesWithColumn(table model.Name, c *model.Constraint) bool {
-	if c.Kind != model.Check {
+	if c.Kind != model.Check || callsAny(p.movingLate, c.Expression) {
 		return false
 	}
 	for _, column := range c.Columns {
@@ -114,9 +114,12 @@ func sameConstraint(a, b *model.Constraint) bool {
 
 func (p *planner) dropConstraint(table model.Name, c *model.Constraint, reason string) {
 	p.dropped[partKey{table: table, name: c.Name}] = true
-	ph := phaseDropConstraints
+	ph := p.early(phaseDropConstraints, c.Expression+c.Definition)
 	if c.Kind == model.ForeignKey {
 		ph = phaseDropForeignKeys
+		if p.keyReleases(table, c) {
+			ph = phaseReleaseKeys
+		}
 	}
 	p.add(ph, step{table: table, Statement: plan.Statement{
 		SQL: "ALTER TABLE " + qualified(table) + " DROP CONSTRAINT " + ident(c.Name), Severity: diff.Destructive, Kind: "drop_" + string(c.Kind),
@@ -142,6 +145,9 @@ func (p *planner) addConstraint(table model.Name, c *model.Constraint, newTable 
 	}
 	if c.NotValid || c.NotEnforced {
 		s.Hazard = ""
+	}
+	if p.constraintWaits(table, c) {
+		ph = laterPhase(ph)
 	}
 	if newTable {
 		s.Severity, s.Hazard = diff.Safe, ""
@@ -208,7 +214,7 @@ func (p *planner) dropIndex(table model.Name, x *model.Index, reason string) {
 	if x.Unique {
 		s.Hazard = "duplicates become possible"
 	}
-	p.add(phaseDropIndexes, s)
+	p.add(p.early(phaseDropIndexes, indexExpressions(x)...), s)
 }
 
 func (p *planner) createIndex(table model.Name, x *model.Index, reason string) {
@@ -224,10 +230,14 @@ func (p *planner) createIndex(table model.Name, x *model.Index, reason string) {
 			s.Hazard = hazardDuplicates + "; " + hazardScan
 		}
 	}
-	if p.buildsLate(table, x) {
+	ph := phaseIndexes
+	switch {
+	case p.waits(table, indexColumns(p.to.Table(table), x), indexExpressions(x)...):
+		ph = laterPhase(ph)
+	case p.buildsLate(table, x):
 		p.createConcurrently(s, table, x)
 		return
 	}
-	p.add(phaseIndexes, s)
+	p.add(ph, s)
 	p.comment("INDEX "+qualified(index), table, display(index.Schema, index.Name), "", x.Comment)
 }

@@ -28,7 +28,8 @@ func (p *planner) planTables() {
 }
 
 func (p *planner) createTable(t *model.Table) {
-	sql, later := createTableSQL(t)
+	first, waiting := p.firstForm(t)
+	sql, later := createTableSQL(first)
 	p.add(phaseTables, step{table: t.Name, Statement: plan.Statement{
 		SQL: sql, Severity: diff.Safe, Kind: "create_table", Object: display(t.Schema, t.Name.Name), Reason: "the table is declared and does not exist",
 	}})
@@ -41,7 +42,7 @@ func (p *planner) createTable(t *model.Table) {
 		}
 	}
 	p.marks(&model.Table{}, t)
-	for _, c := range later {
+	for _, c := range slices.Concat(later, waiting) {
 		p.addConstraint(t.Name, c, true)
 	}
 	for i := range t.Constraints {

@@ -17,8 +17,8 @@ type typePlan struct {
 	gone    []*typeNode      // removed or rebuilt, users first
 }
 
-// findTypes decides which types are made anew and which have to go early, and refuses what something that stays still uses.
-func (p *planner) findTypes() error {
+// findTypes decides which types are made anew and which have to go early.
+func (p *planner) findTypes() {
 	p.types = typePlan{rebuilt: map[typeKey]bool{}, early: map[typeKey]bool{}, order: sortTypes(typeGraph(p.to))}
 	p.findRebuiltTypes()
 	declared := map[typeKey]bool{}
@@ -32,6 +32,10 @@ func (p *planner) findTypes() error {
 		}
 	}
 	p.findEarly()
+}
+
+// refuseTypes refuses what something that stays still uses.
+func (p *planner) refuseTypes() error {
 	for _, n := range p.types.gone {
 		if !p.types.early[n.typeKey] {
 			continue
@@ -120,15 +124,7 @@ func (p *planner) typeUser(n *typeNode) string {
 			return m.kind + " " + display(m.name.Schema, m.name.Name)
 		}
 	}
-	for i := range p.from.Definitions {
-		d := &p.from.Definitions[i]
-		found := map[model.Name]bool{}
-		qualifiedNames(d.Create, found)
-		if p.to.Definition(d.Key()) != nil && slices.ContainsFunc(n.names, func(name model.Name) bool { return found[name] }) {
-			return nameObject(d.Object)
-		}
-	}
-	return ""
+	return "" // definitions give way by themselves
 }
 
 // tableUser names a table that stays on the target, or is excluded, and uses a type.

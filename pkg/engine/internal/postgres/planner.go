@@ -15,15 +15,22 @@ import (
 type phase int
 
 const (
-	phaseRelease         phase = iota // defaults, identities and sequence owners that would hold something back
-	phaseDetach                       // before what a parent would hold
-	phaseDropForeignKeys              // before the keys and tables they point to
+	phaseBodies phase = iota // before any routine
+	phaseDropEventTriggers
+	phaseDropDefinitions
+	phaseRelease         // defaults, identities and sequence owners that would hold something back
+	phaseDetach          // before what a parent would hold
+	phaseReleaseKeys     // foreign keys on what the next phase takes off
+	phaseReleaseParts    // before the routines that they call, which go before the tables
+	phaseDropUnderTables // those routines, and what they stand on
+	phaseDropForeignKeys // before the keys and tables they point to
 	phaseDropTables
 	phaseDropIndexes
 	phaseDropConstraints
 	phaseDropExpressions
 	phaseDropGenerated // before the columns they are computed from
 	phaseDropColumns
+	phaseDropRoutines
 	phaseDropSequences
 	phaseDropTypesEarly // only where something else takes the name, or the type is built again
 	phaseRename
@@ -32,6 +39,7 @@ const (
 	phaseEnums
 	phaseTypes
 	phaseSequences
+	phaseRoutines // that stand on no relation: tables may call them
 	phaseTables
 	phaseAlterTypes
 	phaseAddColumns
@@ -46,13 +54,23 @@ const (
 	phaseUnlogged // behind everything that logged tables may not have
 	phaseOwners
 	phaseForeignKeys // behind the tables, so that cycles work
-	phaseInsertRows  // parents first
+	phaseUnderTables // routines that stand on relations and that tables call, and what they stand on
+	phaseLateColumns
+	phaseLateKeys
+	phaseLateChecks
+	phaseLateForeignKeys
+	phaseLateIndexes
+	phaseInsertRows // parents first
 	phaseUpdateRows
 	phaseDeleteRows // children first
+	phaseDefinitions
+	phaseDefinitionProperties
 	phaseDropTypes
+	phaseDropRoutinesLast // that domains called
 	phaseDropExtensions
 	phaseComments
 	phaseDropSchemas
+	phaseEventTriggers // last: they would run on the plan's own statements
 	phaseCount
 )
 
@@ -84,6 +102,7 @@ type planner struct {
 	// inherited is what tables of the target have from their parents, and is no part of the model.
 	inherited map[model.Name]*model.Table
 	own       map[partKey]bool // those checks of inherited that stay without the parents
+	definitionPlan
 }
 
 // partKey identifies a constraint or an index of a table.
@@ -134,10 +153,10 @@ func (p *planner) plan() ([]step, error) {
 	if err := p.findFamilies(); err != nil {
 		return nil, err
 	}
-	p.findRebuilt()
-	p.findRecreated()
+	p.findTypes()
+	p.findFates()
 	p.findLeftovers()
-	if err := p.findTypes(); err != nil {
+	if err := p.refuseTypes(); err != nil {
 		return nil, err
 	}
 	if err := p.refuseHeldBack(); err != nil {
@@ -149,7 +168,11 @@ func (p *planner) plan() ([]step, error) {
 	p.planTypes()
 	p.planSequences()
 	p.planTables()
+	p.releaseParts()
 	if err := p.planRows(); err != nil {
+		return nil, err
+	}
+	if err := p.planDefinitions(); err != nil {
 		return nil, err
 	}
 	var out, outside []step
@@ -283,7 +306,5 @@ func (p *planner) nameTaken(n model.Name) bool {
 	_, sequence := slices.BinarySearchFunc(p.to.Sequences, n, func(s model.Sequence, k model.Name) int { return s.Compare(k) })
 	return sequence || p.to.Table(n) != nil ||
 		slices.ContainsFunc(p.types.order, func(t *typeNode) bool { return t.kind != model.KindCollation && slices.Contains(t.names, n) }) ||
-		slices.ContainsFunc(p.to.Definitions, func(d model.Definition) bool {
-			return d.Table == "" && d.Arguments == "" && d.Schema == n.Schema && d.Object.Name == n.Name
-		})
+		p.to.Definition(viewKey(n, model.KindView)) != nil || p.to.Definition(viewKey(n, model.KindMaterializedView)) != nil
 }
