@@ -15,7 +15,9 @@ func FuzzRendered(f *testing.F) {
 		f.Add(s, s, s)
 	}
 	f.Fuzz(func(t *testing.T, name, expression, body string) {
-		quote := func(s string) string { return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\x00", `\0`).Replace(s) + `"` }
+		quote := func(s string) string {
+			return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\x00", `\0`).Replace(s) + `"`
+		}
 		text := "tables:\n  t:\n    columns:\n      id: {type: int}\n      " + quote(name) + ": {type: text, check: " + quote(expression) + ", comment: " + quote(body) + "}\n" +
 			"functions:\n  f: {returns: int, language: plpgsql, body: " + quote(body) + "}\nviews:\n  v: {body: " + quote(expression) + ", with_check: LOCAL}\n"
 		tree, err := declare.Read([]declare.File{{Name: "a.yaml", Data: []byte(text)}}, declare.Options{Dialect: declare.Postgres})
