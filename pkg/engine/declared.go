@@ -19,11 +19,11 @@ type Declarations = contract.Declarations
 // Rename is a declared rename.
 type Rename = contract.Rename
 
-// DeclaredRows is the reference data of one table, and DeclaredRow one row of it.
-type (
-	DeclaredRows = contract.DeclaredRows
-	DeclaredRow  = contract.DeclaredRow
-)
+// DeclaredRows is the reference data of one table.
+type DeclaredRows = contract.DeclaredRows
+
+// DeclaredRow is one row of it.
+type DeclaredRow = contract.DeclaredRow
 
 // LoadDeclared runs rendered declarations, then SQL files, in the order given, and fills in the declared rows, in a fresh scratch database of the server that devURL leads
 // to, reads the result back and drops the database. Errors carry the place in the sources. A file that creates what is declared already is

@@ -122,15 +122,19 @@ var definitionProbes = map[string]probe{
 	"policy over another table": {base, base + "CREATE TABLE a (n int); CREATE POLICY p ON t USING (n IN (SELECT a.n FROM a))"},
 	"policies in a circle":      {"", base + "CREATE TABLE a (n int); CREATE POLICY p ON t USING (n IN (SELECT a.n FROM a)); CREATE POLICY p ON a USING (n IN (SELECT t.n FROM t))"},
 	"policy calls a function":   {base + fn + "CREATE POLICY p ON t USING (f(n) > 0)", base + fnText + "CREATE POLICY p ON t USING (f(n) > 0)"},
-	"policy over a moved column": {"CREATE TABLE t (n int); CREATE POLICY p ON t USING (n > 0); ALTER TABLE t ENABLE ROW LEVEL SECURITY",
-		"CREATE TABLE t (n bigint); CREATE POLICY p ON t USING (n > 0); ALTER TABLE t ENABLE ROW LEVEL SECURITY"},
+	"policy over a moved column": {
+		"CREATE TABLE t (n int); CREATE POLICY p ON t USING (n > 0); ALTER TABLE t ENABLE ROW LEVEL SECURITY",
+		"CREATE TABLE t (n bigint); CREATE POLICY p ON t USING (n > 0); ALTER TABLE t ENABLE ROW LEVEL SECURITY",
+	},
 
 	"statistics":             {base, base + "CREATE STATISTICS st ON id, n FROM t; COMMENT ON STATISTICS st IS 'x'"},
 	"statistics kinds":       {base + "CREATE STATISTICS st (ndistinct) ON id, n FROM t", base + "CREATE STATISTICS st (dependencies, mcv) ON id, n FROM t"},
 	"statistics target":      {base + "CREATE STATISTICS st ON id, n FROM t", base + "CREATE STATISTICS st ON id, n FROM t; ALTER STATISTICS st SET STATISTICS 50"},
 	"statistics expressions": {base + "CREATE STATISTICS st ON id, (n + 1) FROM t", base + "CREATE STATISTICS st ON (id + 2), (n + 1) FROM t"},
-	"statistics of a moved column": {"CREATE TABLE t (a int, b int); CREATE STATISTICS st ON a, b FROM t; ALTER STATISTICS st SET STATISTICS 50",
-		"CREATE TABLE t (a bigint, b int); CREATE STATISTICS st ON a, b FROM t; ALTER STATISTICS st SET STATISTICS 50"},
+	"statistics of a moved column": {
+		"CREATE TABLE t (a int, b int); CREATE STATISTICS st ON a, b FROM t; ALTER STATISTICS st SET STATISTICS 50",
+		"CREATE TABLE t (a bigint, b int); CREATE STATISTICS st ON a, b FROM t; ALTER STATISTICS st SET STATISTICS 50",
+	},
 	"statistics of a dropped column": {"CREATE TABLE t (a int, b int, c int); CREATE STATISTICS st ON a, b FROM t", "CREATE TABLE t (a int, c int); CREATE STATISTICS st ON a, c FROM t"},
 }
 

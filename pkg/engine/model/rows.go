@@ -95,11 +95,11 @@ func (r *RowSet) validate(t *Table) error {
 		if slices.Contains(row[:len(r.Keys)], nil) {
 			return fmt.Errorf("a key is NULL")
 		}
-		if key := r.KeyOf(row); seen[key] {
+		key := r.KeyOf(row)
+		if seen[key] {
 			return fmt.Errorf("two rows have the same key")
-		} else {
-			seen[key] = true
 		}
+		seen[key] = true
 	}
 	if t == nil {
 		return fmt.Errorf("there is no such table")
