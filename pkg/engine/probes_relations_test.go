@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -132,7 +133,7 @@ func TestNotNullNamesAsTheServer(t *testing.T) {
 	}
 	for _, sql := range []string{
 		`CREATE TABLE "sixty-three bytes long, which is the most that a name can have." (a int NOT NULL, "another long name of a column, which has to be cut as well" int NOT NULL)`,
-		`CREATE TABLE "ünïcödé ünïcödé ünïcödé ünïcödé ünïcödé" ("çölümn çölümn çölümn çölümn çölümn" int NOT NULL)`,
+		`CREATE TABLE "` + strings.Repeat("ünïcödé ", 5) + `" ("` + strings.Repeat("çölümn ", 5) + `" int NOT NULL)`,
 	} {
 		for _, table := range declare(t, s, sql).Tables {
 			for _, c := range table.Columns {

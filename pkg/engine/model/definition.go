@@ -47,7 +47,7 @@ func (d Dependency) Compare(o Dependency) int {
 
 // CompareKey orders definitions by what identifies them.
 func (d *Definition) CompareKey(o *Definition) int {
-	return cmp.Or(d.Object.Compare(o.Object), cmp.Compare(d.Arguments, o.Arguments))
+	return cmp.Or(d.Compare(o.Object), cmp.Compare(d.Arguments, o.Arguments))
 }
 
 // Replaces reports that d can take the place of an old definition without dropping it.
@@ -65,7 +65,7 @@ func (d *Definition) normalise() {
 }
 
 func (d *Definition) validate() error {
-	if err := text("definition", append([]string{d.Kind, d.Object.Name, d.Create}, d.Fixed...)...); err != nil {
+	if err := text("definition", append([]string{d.Kind, d.Name, d.Create}, d.Fixed...)...); err != nil {
 		return err
 	}
 	if d.Alter != "" && len(d.Fixed) == 0 {
@@ -89,7 +89,7 @@ func (d *Database) validateDefinitions() error {
 	for i := range d.Definitions {
 		def := &d.Definitions[i]
 		if err := def.validate(); err != nil {
-			return fmt.Errorf("%s %q.%q: %w", def.Kind, def.Schema, def.Object.Name, err)
+			return fmt.Errorf("%s %q.%q: %w", def.Kind, def.Schema, def.Name, err)
 		}
 	}
 	return nil

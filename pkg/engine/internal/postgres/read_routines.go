@@ -73,6 +73,7 @@ func routineName(oid string) string {
 
 // modifies is what a final function does with the state, where that is not the default of the aggregate's kind.
 func modifies(function, letter, kind string) string {
+	//nolint:dupword // each CASE has its END
 	return fmt.Sprintf(`CASE WHEN %s <> 0 AND %s <> CASE %s WHEN 'n' THEN 'r'::"char" ELSE 'w'::"char" END
   THEN CASE %s WHEN 'r' THEN 'READ_ONLY' WHEN 's' THEN 'SHAREABLE' ELSE 'READ_WRITE' END END`, function, letter, kind, letter)
 }
