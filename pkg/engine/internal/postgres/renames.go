@@ -56,6 +56,10 @@ func (r *renamer) own() {
 		}
 	}
 	db.Sequences, db.Definitions, db.Unmodelled = slices.Clone(db.Sequences), slices.Clone(db.Definitions), slices.Clone(db.Unmodelled)
+	for i := range db.Definitions {
+		d := &db.Definitions[i]
+		d.DependsOn, d.Properties = slices.Clone(d.DependsOn), slices.Clone(d.Properties)
+	}
 	for i := range db.Sequences {
 		if o := db.Sequences[i].Owner; o != nil {
 			owner := *o
@@ -136,6 +140,7 @@ func (r *renamer) renameTable(old, name model.Name) {
 			o.Table = name.Name
 		}
 	}
+	r.renameUnder(old, name)
 	for i := range r.db.Unmodelled {
 		if o := &r.db.Unmodelled[i]; o.Schema == old.Schema && o.Table == old.Name {
 			o.Table = name.Name
@@ -189,6 +194,13 @@ func (r *renamer) renameColumn(table model.Name, old, name string) {
 		for j := range r.db.Tables[i].Constraints {
 			if ref := r.db.Tables[i].Constraints[j].Reference; ref != nil && ref.Table == table {
 				replaceAll(old, name, ref.Columns)
+			}
+		}
+	}
+	for i := range r.db.Definitions {
+		for j := range r.db.Definitions[i].DependsOn {
+			if dep := &r.db.Definitions[i].DependsOn[j]; dep.Kind == model.KindTable && dep.Schema == table.Schema && dep.Object.Name == table.Name && dep.Column == old {
+				dep.Column = name
 			}
 		}
 	}
