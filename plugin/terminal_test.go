@@ -43,8 +43,8 @@ var shown = []struct {
 	}},
 }
 
-// shownElsewhere are commands whose answer is for a program, or needs a registry; their help is shown all the same.
-var shownElsewhere = []string{"completion", "push"}
+// shownElsewhere are commands whose answer is for a program, or needs a registry or a database; their help is shown all the same.
+var shownElsewhere = []string{"completion", "push", "schema"}
 
 // painted matches a command whose answer has something to colour.
 var painted = regexp.MustCompile(`^(status (-A|orders)|plan|approve|reject|migration|prune|diff|events|find-stalled|preflight|verify|explain \w+|clear-unresolved|suspend|resume|version)( |$)`)

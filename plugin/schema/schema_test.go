@@ -116,7 +116,7 @@ func TestSchemasInAllPlaces(t *testing.T) {
 	t.Run("what YAML has no words for", func(t *testing.T) {
 		_, stderr, code := ptah(t, env, "schema", "inspect", "before.yaml", "view.sql", "-o", "yaml")
 		assert.Equal(t, options.Failed, code)
-		assert.Contains(t, stderr, `error: YAML cannot declare statistics "public"."ext"`)
+		assert.Contains(t, stderr, `error: YAML cannot declare statistics "ext" of table "public"."users"`)
 	})
 	t.Run("the form of the public toolkit", func(t *testing.T) {
 		reference := pushToolkit(t, host, after)
