@@ -15,16 +15,21 @@ const outsideTransaction = "none"
 // validatesLate reports whether a constraint that comes to a table with rows is added without looking at them and validated afterwards, under a
 // lock that lets everybody read and write.
 func (p *planner) validatesLate(table model.Name, c *model.Constraint) bool {
-	return p.online && !c.NotValid && !c.NotEnforced && p.plain(table, c) && (c.Kind == model.ForeignKey || c.Kind == model.Check) && p.from.Table(table) != nil
+	switch {
+	case !p.online || c.NotValid || c.NotEnforced || !p.standsAlone(table):
+		return false
+	case c.Kind == model.ForeignKey:
+		other := p.to.Table(c.Reference.Table)
+		return other == nil || other.PartitionBy == ""
+	}
+	return c.Kind == model.Check
 }
 
-// plain reports whether neither end of a constraint is partitioned: the server has no NOT VALID there.
-func (p *planner) plain(table model.Name, c *model.Constraint) bool {
-	partitioned := func(n model.Name) bool {
-		t := p.relative(n)
-		return t != nil && t.PartitionBy != ""
-	}
-	return !partitioned(table) && (c.Reference == nil || !partitioned(c.Reference.Table))
+// standsAlone reports whether a table exists and has neither parents nor children, before and after: what a family shares cannot come in two halves,
+// and a partitioned table takes neither NOT VALID nor CONCURRENTLY.
+func (p *planner) standsAlone(table model.Name) bool {
+	alone := func(t *model.Table) bool { return t != nil && t.PartitionBy == "" && t.Partition == nil && len(t.Inherits) == 0 }
+	return alone(p.from.Table(table)) && alone(p.to.Table(table)) && !p.children[table]
 }
 
 // addAndValidate plans the two halves of a constraint; add is the statement that would do both at once.
@@ -44,7 +49,7 @@ func (p *planner) addAndValidate(ph phase, add step, c *model.Constraint) {
 // name is built in the transaction: between them there would be none. So is one that a foreign key of the plan may stand on.
 func (p *planner) buildsLate(table model.Name, x *model.Index) bool {
 	o := p.from.Table(table)
-	if !p.online || o == nil {
+	if !p.online || !p.standsAlone(table) {
 		return false
 	}
 	replaces := slices.ContainsFunc(o.Indexes, func(k model.Index) bool { return k.Name == x.Name }) && !p.isLeftover(table, x.Name)
