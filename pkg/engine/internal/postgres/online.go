@@ -19,7 +19,7 @@ func (p *planner) validatesLate(table model.Name, c *model.Constraint) bool {
 	case !p.online || c.NotValid || c.NotEnforced || !p.standsAlone(table):
 		return false
 	case c.Kind == model.ForeignKey:
-		other := p.to.Table(c.Reference.Table)
+		other := p.relative(c.Reference.Table)
 		return other == nil || other.PartitionBy == ""
 	}
 	return c.Kind == model.Check
