@@ -28,7 +28,9 @@ func (p *planner) validatesLate(table model.Name, c *model.Constraint) bool {
 // standsAlone reports whether a table exists and has neither parents nor children, before and after: what a family shares cannot come in two halves,
 // and a partitioned table takes neither NOT VALID nor CONCURRENTLY.
 func (p *planner) standsAlone(table model.Name) bool {
-	alone := func(t *model.Table) bool { return t != nil && t.PartitionBy == "" && t.Partition == nil && len(t.Inherits) == 0 }
+	alone := func(t *model.Table) bool {
+		return t != nil && t.PartitionBy == "" && t.Partition == nil && len(t.Inherits) == 0
+	}
 	return alone(p.from.Table(table)) && alone(p.to.Table(table)) && !p.children[table]
 }
 
