@@ -122,7 +122,7 @@ func CheckSupported(desired *model.Database, exclude []string) error {
 		return fault.Wrap(err, frame.CodeConfigurationInvalid, "%s", err)
 	}
 	managed, _ := s.Split(desired)
-	return typed(postgres.RefuseUnmodelled("the declared schema", managed))
+	return typed(contract.RefuseUnmodelled("the declared schema", managed))
 }
 
 // supported finds the dialect of a URL, and refuses other ones before anything is opened.

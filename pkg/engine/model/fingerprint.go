@@ -10,7 +10,7 @@ import (
 )
 
 // fingerprintScheme versions the facts behind Fingerprint. It changes whenever the same database would yield other facts.
-const fingerprintScheme = "ptah.schema.facts.v4"
+const fingerprintScheme = "ptah.schema.facts.v5"
 
 // Fact is one statement about one object: which aspect has which value. Two databases are equal when their facts are.
 type Fact struct {

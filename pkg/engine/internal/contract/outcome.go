@@ -86,12 +86,13 @@ func RefuseUnmodelled(where string, d *model.Database) error {
 	}
 	names := make([]string, len(d.Unmodelled))
 	for i, o := range d.Unmodelled {
-		names[i] = nameObject(o)
+		names[i] = NameObject(o)
 	}
 	return fault.New(frame.CodeUnsupportedObject, "%s has objects that Ptah does not manage yet: %s; exclude them, or remove them", where, enumerate(names))
 }
 
-func nameObject(o model.Object) string {
+// NameObject names an object for a person.
+func NameObject(o model.Object) string {
 	table := fmt.Sprintf("%q", o.Table)
 	if o.Schema != "" {
 		table = fmt.Sprintf("%q.%q", o.Schema, o.Table)

@@ -84,7 +84,7 @@ func (a *applier) check() error {
 		return fault.New(frame.CodePlanDamaged, "the plan is written for %q and the database is PostgreSQL", a.doc.Dialect)
 	}
 	if _, err := plan.Encode(a.doc); err != nil {
-		return fault.Wrap(err, frame.CodePlanDamaged, "the plan is not a valid document: %s", documentProblem(err))
+		return fault.Wrap(err, frame.CodePlanDamaged, "the plan is not a valid document: %s", contract.DocumentProblem(err))
 	}
 	if err := a.cut(); err != nil {
 		return err

@@ -60,6 +60,10 @@ func (s *session) readCatalog(ctx context.Context) (*model.Database, error) {
 		}
 		r.db.Tables = append(r.db.Tables, *t)
 	}
+	settleDatabase(r.db)
+	for _, t := range r.inherited {
+		settleTable(t)
+	}
 	r.db.Normalise()
 	// A catalog with text that is not UTF-8 must not become a model.
 	if err := r.db.Validate(); err != nil {

@@ -145,7 +145,7 @@ func (d *declared) twice(ctx context.Context, s *session, statement string) (str
 }
 
 func declaredTwice(before *contract.Declared) string {
-	return fmt.Sprintf("%s is declared already, at %s; keep one of the two", nameObject(before.Object), before.At)
+	return fmt.Sprintf("%s is declared already, at %s; keep one of the two", contract.NameObject(before.Object), before.At)
 }
 
 // replaced says that the statement that just ran replaced a declared routine instead of adding one.

@@ -3,6 +3,7 @@ package postgres
 import (
 	"slices"
 
+	"github.com/ptah-run/ptah/pkg/engine/internal/contract"
 	"github.com/ptah-run/ptah/pkg/engine/model"
 )
 
@@ -15,7 +16,7 @@ func orderDefinitions(list []*model.Definition) ([]*model.Definition, error) {
 	for len(out) < len(list) {
 		next := g.next()
 		if next < 0 {
-			return nil, refuseObject("%s and others depend on each other in a circle, which no order of statements can create or drop: break the circle, or exclude them", nameObject(g.inCircle().Object))
+			return nil, refuseObject("%s and others depend on each other in a circle, which no order of statements can create or drop: break the circle, or exclude them", contract.NameObject(g.inCircle().Object))
 		}
 		g.take(next)
 		out = append(out, list[next])

@@ -2,10 +2,6 @@ package postgres
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
-	"errors"
 	"slices"
 	"strings"
 
@@ -20,9 +16,6 @@ import (
 
 // publicSchema exists in every new database and is never dropped.
 const publicSchema = "public"
-
-// maxFindings bounds a drift report.
-const maxFindings = 64
 
 // Inspect reads the whole database.
 func Inspect(ctx context.Context, url string) (*model.Database, error) {
@@ -57,41 +50,7 @@ func Observe(ctx context.Context, opts contract.Options, desired *model.Database
 	if err != nil {
 		return frame.Observed{}, err
 	}
-	return report(live, settleVersions(live, keepPublic(live, desired), nil).WithoutRows())
-}
-
-// driftReport is what a report's digest covers, as canonical JSON. The fingerprints tell two states with equal counts apart and name nothing.
-type driftReport struct {
-	FormatVersion int            `json:"format_version"`
-	Dialect       string         `json:"dialect"`
-	From          string         `json:"from_fingerprint"`
-	To            string         `json:"to_fingerprint"`
-	Highest       string         `json:"highest,omitempty"`
-	Destructive   bool           `json:"destructive"`
-	Findings      []diff.Finding `json:"findings"`
-}
-
-func report(live, desired *model.Database) (frame.Observed, error) {
-	findings := diff.Compare(live, desired).Findings()
-	r := driftReport{FormatVersion: 1, Dialect: model.Postgres, From: model.Fingerprint(live), To: model.Fingerprint(desired), Findings: findings}
-	if len(findings) > 0 {
-		r.Highest = findings[0].Severity
-		r.Destructive = r.Highest == diff.Destructive
-	}
-	data, err := json.Marshal(r)
-	if err != nil {
-		return frame.Observed{}, fault.Wrap(err, frame.CodeInternal, "encoding the drift report")
-	}
-	sum := sha256.Sum256(append(data, '\n'))
-	o := frame.Observed{Dialect: model.Postgres, ReportDigest: "sha256:" + hex.EncodeToString(sum[:]), Highest: r.Highest}
-	for i, f := range findings {
-		o.Total += f.Count
-		if i < maxFindings {
-			o.Findings = append(o.Findings, frame.Finding(f))
-		}
-	}
-	o.Truncated = len(findings) > maxFindings
-	return o, nil
+	return contract.Report(live, settleVersions(live, keepPublic(live, desired), nil).WithoutRows())
 }
 
 // keepPublic adds the schema "public" to a declared schema that lacks it, as the database has it.
@@ -164,21 +123,11 @@ func (s *session) planFrom(ctx context.Context, opts contract.Options, sc scope.
 }
 
 func checkOptions(opts contract.Options) (scope.Scope, error) {
-	sc, err := scope.Parse(opts.Exclude)
-	if err != nil {
-		return sc, fault.Wrap(err, frame.CodeConfigurationInvalid, "%s", err)
-	}
 	switch opts.TransactionMode {
 	case "", contract.TransactionFile, contract.TransactionAll, contract.TransactionNone:
-	default:
-		return sc, fault.New(frame.CodeConfigurationInvalid, "transactionMode %q is unknown", opts.TransactionMode)
+		return contract.CheckDrift(opts)
 	}
-	switch opts.DriftSeverity {
-	case "", contract.DriftAll, contract.DriftDestructive:
-	default:
-		return sc, fault.New(frame.CodeConfigurationInvalid, "driftSeverity %q is unknown", opts.DriftSeverity)
-	}
-	return sc, nil
+	return scope.Scope{}, fault.New(frame.CodeConfigurationInvalid, "transactionMode %q is unknown", opts.TransactionMode)
 }
 
 // keepInhabited takes schemas out of the managed scope that only the database has and that hold something excluded: they cannot be dropped. The
@@ -252,32 +201,10 @@ func (p *planner) result(opts contract.Options, sc scope.Scope) (contract.PlanRe
 		return r, err
 	}
 	if _, err := plan.Encode(doc); err != nil {
-		return r, encodeFault(doc, err)
+		return r, contract.EncodeFault(doc, err)
 	}
 	r.Document = doc
 	return r, nil
-}
-
-// encodeFault names the object whose statement may not stand in a plan, such as one with a literal that reads like a credential.
-func encodeFault(doc plan.Document, err error) error {
-	if errors.Is(err, plan.ErrTooLarge) {
-		return fault.Wrap(err, frame.CodePlanTooLarge, "the plan is larger than 8 MiB")
-	}
-	var problem *plan.DocumentError
-	if errors.As(err, &problem) && problem.Statement >= 0 && problem.Statement < len(doc.Statements) {
-		s := doc.Statements[problem.Statement]
-		return fault.Wrap(err, frame.CodeUnsupportedObject, "%s (%s) cannot be planned: %s", s.Object, s.Kind, problem.Problem)
-	}
-	return fault.Wrap(err, frame.CodeInternal, "the plan is not a valid document: %s", documentProblem(err))
-}
-
-// documentProblem is pkg/plan's own text, which names statements by number and quotes nothing of them.
-func documentProblem(err error) string {
-	var problem *plan.DocumentError
-	if errors.As(err, &problem) {
-		return problem.Error()
-	}
-	return "unknown problem"
 }
 
 func refuseProtected(steps []step, protected []string) error {

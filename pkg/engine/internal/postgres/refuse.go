@@ -1,47 +1,15 @@
 package postgres
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ptah-run/ptah/pkg/engine/diff"
+	"github.com/ptah-run/ptah/pkg/engine/internal/contract"
 	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
 	"github.com/ptah-run/ptah/pkg/engine/model"
 	"github.com/ptah-run/ptah/pkg/frame"
 )
-
-// maxNamed is how many objects a refusal names before it counts the rest.
-const maxNamed = 6
-
-// RefuseUnmodelled refuses what the model does not describe, by name.
-func RefuseUnmodelled(where string, d *model.Database) error {
-	if len(d.Unmodelled) == 0 {
-		return nil
-	}
-	names := make([]string, len(d.Unmodelled))
-	for i, o := range d.Unmodelled {
-		names[i] = nameObject(o)
-	}
-	return fault.New(frame.CodeUnsupportedObject, "%s has objects that Ptah does not manage yet: %s; exclude them, or remove them", where, enumerate(names))
-}
-
-func nameObject(o model.Object) string {
-	switch {
-	case o.Schema == "":
-		return fmt.Sprintf("%s %q", o.Kind, o.Name)
-	case o.Table != "" && o.Table != o.Name:
-		return fmt.Sprintf("%s %q of table %q.%q", o.Kind, o.Name, o.Schema, o.Table)
-	}
-	return fmt.Sprintf("%s %q.%q", o.Kind, o.Schema, o.Name)
-}
-
-func enumerate(names []string) string {
-	if len(names) <= maxNamed {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), len(names)-maxNamed)
-}
 
 func refuseObject(format string, args ...any) error {
 	return fault.New(frame.CodeUnsupportedObject, format, args...)
@@ -49,10 +17,10 @@ func refuseObject(format string, args ...any) error {
 
 // refuse names what differs and cannot be converged.
 func (p *planner) refuse() error {
-	if err := RefuseUnmodelled("the declared schema", p.to); err != nil {
+	if err := contract.RefuseUnmodelled("the declared schema", p.to); err != nil {
 		return err
 	}
-	if err := RefuseUnmodelled("the database", p.refusable()); err != nil {
+	if err := contract.RefuseUnmodelled("the database", p.refusable()); err != nil {
 		return err
 	}
 	if err := p.refuseRelations(); err != nil {

@@ -3,6 +3,7 @@ package postgres
 import (
 	"slices"
 
+	"github.com/ptah-run/ptah/pkg/engine/internal/contract"
 	"github.com/ptah-run/ptah/pkg/engine/model"
 )
 
@@ -12,7 +13,7 @@ func (p *planner) refuseHeldDefinitions() error {
 		d := &p.excluded.Definitions[i]
 		if j := slices.IndexFunc(d.DependsOn, p.gives); j >= 0 {
 			return refuseObject("%s, which is excluded, depends on %s, which the plan would drop or change under it: the plan never cascades into what is excluded",
-				nameObject(d.Object), nameDependency(d.DependsOn[j]))
+				contract.NameObject(d.Object), nameDependency(d.DependsOn[j]))
 		}
 	}
 	for _, db := range []*model.Database{p.from, p.excluded} {
@@ -28,7 +29,7 @@ func (p *planner) refuseHeldDefinitions() error {
 		tableExpressions(t, func(e string) {
 			for _, n := range calls(e) {
 				if p.moving[n] {
-					called = nameObject(model.Object{Kind: "routine", Schema: n.Schema, Name: n.Name})
+					called = contract.NameObject(model.Object{Kind: "routine", Schema: n.Schema, Name: n.Name})
 				}
 			}
 		})
@@ -86,7 +87,7 @@ func (p *planner) routinesOfGoneDomains() map[model.Name]bool {
 
 func nameDependency(dep model.Dependency) string {
 	if dep.Column != "" {
-		return nameObject(model.Object{Kind: "column", Schema: dep.Schema, Table: dep.Object.Name, Name: dep.Column})
+		return contract.NameObject(model.Object{Kind: "column", Schema: dep.Schema, Table: dep.Object.Name, Name: dep.Column})
 	}
-	return nameObject(dep.Object)
+	return contract.NameObject(dep.Object)
 }
