@@ -23,8 +23,11 @@ func TestDefinitionsRefusedByName(t *testing.T) {
 		want    string
 	}{
 		"view on a dropped table": {base + view, "", []string{"v"}, `view "public"."v", which is excluded, depends on column "id" of table "public"."t", which the plan would drop or change under it`},
-		"view on a retyped column": {"CREATE TABLE t (id int, n int); " + view, "CREATE TABLE t (id int, n bigint)", []string{"*[type=view]"},
-			`view "public"."v", which is excluded, depends on column "n" of table "public"."t"`},
+		"view on a retyped column": {
+			"CREATE TABLE t (id int, n int); " + view, "CREATE TABLE t (id int, n bigint)",
+			[]string{"*[type=view]"},
+			`view "public"."v", which is excluded, depends on column "n" of table "public"."t"`,
+		},
 		"view on a view":              {base + view + "CREATE VIEW kept AS SELECT id FROM v", base, []string{"kept"}, `view "public"."kept", which is excluded, depends on column "id" of table "public"."v"`},
 		"trigger of a dropped table":  {base + trigger + "CREATE TRIGGER g BEFORE INSERT ON t EXECUTE FUNCTION tf()", trigger, []string{"g"}, `trigger "g" of table "public"."t", which is excluded`},
 		"trigger on a function":       {base + trigger + "CREATE TRIGGER g BEFORE INSERT ON t EXECUTE FUNCTION tf()", base, []string{"g"}, `depends on function "public"."tf"`},

@@ -67,7 +67,8 @@ var tagsAndOutages = []struct {
 	}},
 	{"A source under oci://docker.io/... grants registry-1.docker.io.", []proof{{grant, "TestCheckGrant", "hub needs its real host"}, {grant, "TestCheckGrant", "hub alias is not the host"}}},
 	{"Missing, malformed, or mismatched authority grants stop the Job before a registry request.", []proof{
-		{registry, "TestGrantsAreCheckedBeforeAnyRequest", "no registry"}, {registry, "TestGrantsAreCheckedBeforeAnyRequest", "registry with scheme"},
+		{registry, "TestGrantsAreCheckedBeforeAnyRequest", "no registry"},
+		{registry, "TestGrantsAreCheckedBeforeAnyRequest", "registry with scheme"},
 		{registry, "TestGrantsAreCheckedBeforeAnyRequest", "another registry"},
 	}},
 	{"Authenticated plain HTTP also requires allowPlainHTTP: \"true\".", []proof{
@@ -88,8 +89,10 @@ var tagsAndOutages = []struct {
 	{"The operator snapshots the selected CA once per Job.", []proof{{registry, "TestResolveVerifyFetch", "password over TLS"}, {registry, "TestFetchTrustsTheSnapshotOfTheCA", ""}}},
 	{"Until both projections agree, read-only source operations fail closed.", []proof{{registry, "TestGrantsAreCheckedBeforeAnyRequest", "another CA digest"}}},
 	{"Anonymous custom-CA sources do not need a Secret grant but use the same snapshot boundary and 1 MiB limit.", []proof{
-		{grant, "TestCheckGrant", "anonymous CA"}, {registry, "TestResolveVerifyFetch", "anonymous over TLS"},
-		{registry, "TestGrantsAreCheckedBeforeAnyRequest", "anonymous, CA over 1 MiB"}, {registry, "TestFetchTrustsTheSnapshotOfTheCA", ""},
+		{grant, "TestCheckGrant", "anonymous CA"},
+		{registry, "TestResolveVerifyFetch", "anonymous over TLS"},
+		{registry, "TestGrantsAreCheckedBeforeAnyRequest", "anonymous, CA over 1 MiB"},
+		{registry, "TestFetchTrustsTheSnapshotOfTheCA", ""},
 	}},
 }
 

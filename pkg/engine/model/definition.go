@@ -96,7 +96,7 @@ func (d *Database) validateDefinitions() error {
 }
 
 func (c *collector) definition(d *Definition) {
-	c.object(d.Kind, d.Schema, d.Table, d.Object.Name)
+	c.object(d.Kind, d.Schema, d.Table, d.Name)
 	c.current.Arguments = d.Arguments
 	c.add("create", d.Create)
 	for _, p := range d.Properties {

@@ -86,7 +86,7 @@ func (s Scope) Split(d *model.Database) (managed, excluded *model.Database) {
 	views := s.excludedViews(d)
 	managed.Definitions, excluded.Definitions = partition(d.Definitions, func(x *model.Definition) bool {
 		of := model.Name{Schema: x.Schema, Name: x.Table}
-		return s.excludes(x.Kind, x.Schema, x.Object.Name) || x.Table != "" && (s.excludesTable(of) || views[of])
+		return s.excludes(x.Kind, x.Schema, x.Name) || x.Table != "" && (s.excludesTable(of) || views[of])
 	})
 	managed.Rows, excluded.Rows = partition(d.Rows, func(x *model.RowSet) bool { return s.excludesTable(x.Table) })
 	managed.Unmodelled, excluded.Unmodelled = partition(d.Unmodelled, func(x *model.Object) bool {
@@ -100,7 +100,7 @@ func (s Scope) excludedViews(d *model.Database) map[model.Name]bool {
 	views := map[model.Name]bool{}
 	for i := range d.Definitions {
 		x := &d.Definitions[i]
-		if (x.Kind == model.KindView || x.Kind == model.KindMaterializedView) && s.excludes(x.Kind, x.Schema, x.Object.Name) {
+		if (x.Kind == model.KindView || x.Kind == model.KindMaterializedView) && s.excludes(x.Kind, x.Schema, x.Name) {
 			views[model.Name{Schema: x.Schema, Name: x.Object.Name}] = true
 		}
 	}
