@@ -101,7 +101,7 @@ func (s Scope) excludedViews(d *model.Database) map[model.Name]bool {
 	for i := range d.Definitions {
 		x := &d.Definitions[i]
 		if (x.Kind == model.KindView || x.Kind == model.KindMaterializedView) && s.excludes(x.Kind, x.Schema, x.Name) {
-			views[model.Name{Schema: x.Schema, Name: x.Object.Name}] = true
+			views[model.Name{Schema: x.Schema, Name: x.Name}] = true
 		}
 	}
 	return views

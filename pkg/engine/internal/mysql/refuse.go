@@ -40,7 +40,7 @@ func (p *planner) refuse() error {
 		}
 		for _, property := range c.New.Properties {
 			if property.Name == "character_set_client" && !isASCII(c.New.Create) && !strings.Contains(property.Set, "'utf8") {
-				return refuseObject("%s %q was written in a character set of its own and holds text that is not ASCII: declare it in a file in UTF-8", c.New.Kind, c.New.Object.Name)
+				return refuseObject("%s %q was written in a character set of its own and holds text that is not ASCII: declare it in a file in UTF-8", c.New.Kind, c.New.Name)
 			}
 		}
 	}

@@ -59,7 +59,7 @@ func (p *planner) findFates() {
 func (p *planner) fall(d *model.Definition, f fate) {
 	p.fates[d.Key()] = f
 	if isRoutine(d.Kind) {
-		p.moving[model.Name{Schema: d.Schema, Name: d.Object.Name}] = true
+		p.moving[model.Name{Schema: d.Schema, Name: d.Name}] = true
 	}
 }
 
@@ -86,12 +86,12 @@ func (p *planner) gives(dep model.Dependency) bool {
 	if p.fates[key] >= recreated {
 		return true
 	}
-	name := model.Name{Schema: dep.Schema, Name: dep.Object.Name}
+	name := model.Name{Schema: dep.Schema, Name: dep.Name}
 	switch dep.Kind {
 	case model.KindTable:
 		return p.from.Table(name) != nil && (p.to.Table(name) == nil || dep.Column != "" && p.columnGives(name, dep.Column))
 	case "constraint":
-		return p.constraintGives(model.Name{Schema: dep.Schema, Name: dep.Table}, dep.Object.Name)
+		return p.constraintGives(model.Name{Schema: dep.Schema, Name: dep.Table}, dep.Name)
 	case model.KindSequence:
 		return hasName(p.from.Sequences, name, sequenceName) && !hasName(p.to.Sequences, name, sequenceName)
 	case model.KindComposite:
@@ -188,7 +188,7 @@ func (p *planner) findAwaited() {
 	for i := range p.to.Definitions {
 		d := &p.to.Definitions[i]
 		if p.lateTo[d.Key()] && p.isCreated(d) {
-			p.awaited[model.Name{Schema: d.Schema, Name: d.Object.Name}] = true
+			p.awaited[model.Name{Schema: d.Schema, Name: d.Name}] = true
 		}
 	}
 	if len(p.awaited) == 0 {

@@ -36,7 +36,7 @@ func newGraph(list []*model.Definition) *graph {
 	byKey, byName := map[model.Dependency]int{}, map[string][]int{}
 	for i, d := range list {
 		byKey[d.Key()] = i
-		byName[d.Object.Name] = append(byName[d.Object.Name], i)
+		byName[d.Name] = append(byName[d.Name], i)
 	}
 	for i, d := range list {
 		under := map[int]bool{}

@@ -57,7 +57,7 @@ func (d *definitions) readDependencies(ctx context.Context) error {
 			id  catalogID
 			dep model.Dependency
 		)
-		if err := rows.Scan(&id.class, &id.oid, &dep.Kind, &dep.Schema, &dep.Table, &dep.Object.Name, &dep.Arguments, &dep.Column); err != nil {
+		if err := rows.Scan(&id.class, &id.oid, &dep.Kind, &dep.Schema, &dep.Table, &dep.Name, &dep.Arguments, &dep.Column); err != nil {
 			return err
 		}
 		def := d.byID[id]

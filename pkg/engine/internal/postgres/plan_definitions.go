@@ -62,7 +62,7 @@ func (p *planner) dropDefinitions() error {
 }
 
 func routineOf(d *model.Definition) model.Name {
-	return model.Name{Schema: d.Schema, Name: d.Object.Name}
+	return model.Name{Schema: d.Schema, Name: d.Name}
 }
 
 // goesWithRelation reports whether a part of a relation that is dropped needs no statement of its own: all that it holds back beside the relation
@@ -85,7 +85,7 @@ func (p *planner) goesWithRelation(d *model.Definition) bool {
 		return false
 	}
 	return !slices.ContainsFunc(d.DependsOn, func(dep model.Dependency) bool {
-		own := dep.Kind == kind && dep.Schema == of.Schema && dep.Object.Name == of.Name
+		own := dep.Kind == kind && dep.Schema == of.Schema && dep.Name == of.Name
 		switch dep.Kind {
 		case model.KindTable, model.KindView, model.KindMaterializedView, "constraint":
 			return !own
@@ -222,8 +222,8 @@ func (p *planner) definitionStep(d *model.Definition, sql, verb, severity, reaso
 // displayDefinition names a definition for a person.
 func displayDefinition(d *model.Definition) string {
 	var parts []string
-	for _, part := range []string{d.Schema, d.Table, d.Object.Name} {
-		if part != "" && (part != d.Table || part != d.Object.Name || len(parts) < 2) {
+	for _, part := range []string{d.Schema, d.Table, d.Name} {
+		if part != "" && (part != d.Table || part != d.Name || len(parts) < 2) {
 			parts = append(parts, part)
 		}
 	}
@@ -238,17 +238,17 @@ func target(d *model.Definition) string {
 	on := " ON " + qualified(model.Name{Schema: d.Schema, Name: d.Table})
 	switch d.Kind {
 	case model.KindTrigger, model.KindConstraintTrigger:
-		return "TRIGGER " + ident(d.Object.Name) + on
+		return "TRIGGER " + ident(d.Name) + on
 	case model.KindRule, model.KindPolicy:
-		return strings.ToUpper(d.Kind) + " " + ident(d.Object.Name) + on
+		return strings.ToUpper(d.Kind) + " " + ident(d.Name) + on
 	case model.KindEventTrigger:
-		return "EVENT TRIGGER " + ident(d.Object.Name)
+		return "EVENT TRIGGER " + ident(d.Name)
 	case model.KindWindowFunction:
 		return "FUNCTION " + signature(d.Key())
 	case model.KindFunction, model.KindProcedure, model.KindAggregate:
 		return strings.ToUpper(d.Kind) + " " + signature(d.Key())
 	}
-	return strings.ToUpper(d.Kind) + " " + qualified(model.Name{Schema: d.Schema, Name: d.Object.Name})
+	return strings.ToUpper(d.Kind) + " " + qualified(model.Name{Schema: d.Schema, Name: d.Name})
 }
 
 func dropSQL(d *model.Definition) string {

@@ -110,7 +110,7 @@ func (p *planner) callsDefinition(expression string) bool {
 	found := map[model.Name]bool{}
 	qualifiedNames(expression, found)
 	return len(found) > 0 && slices.ContainsFunc(p.to.Definitions, func(d model.Definition) bool {
-		return found[model.Name{Schema: d.Schema, Name: d.Object.Name}]
+		return found[model.Name{Schema: d.Schema, Name: d.Name}]
 	})
 }
 

@@ -15,7 +15,7 @@ func (p *planner) findMovingLate() {
 	p.movingLate = map[model.Name]bool{}
 	for key := range p.lateFrom {
 		if p.fates[key] >= recreated {
-			p.movingLate[model.Name{Schema: key.Schema, Name: key.Object.Name}] = true
+			p.movingLate[model.Name{Schema: key.Schema, Name: key.Name}] = true
 		}
 	}
 }

@@ -29,14 +29,14 @@ func (d *definitions) readTriggers(ctx context.Context) error {
 			enabled    string
 			def        model.Definition
 		)
-		if err := rows.Scan(&oid, &constraint, &def.Schema, &def.Table, &def.Object.Name, &def.Create, &enabled, &def.Comment); err != nil {
+		if err := rows.Scan(&oid, &constraint, &def.Schema, &def.Table, &def.Name, &def.Create, &enabled, &def.Comment); err != nil {
 			return err
 		}
 		def.Kind = model.KindConstraintTrigger
 		if !constraint {
 			def.Kind, def.Fixed = model.KindTrigger, []string{"trigger"}
 		}
-		firing(&def, enabled, "ALTER TABLE "+d.relation(&def)+" ", " TRIGGER "+ident(def.Object.Name))
+		firing(&def, enabled, "ALTER TABLE "+d.relation(&def)+" ", " TRIGGER "+ident(def.Name))
 		d.byID[catalogID{"pg_trigger", oid}] = &def
 		return nil
 	}, triggersQuery)
@@ -54,11 +54,11 @@ func (d *definitions) readRules(ctx context.Context) error {
 			enabled string
 			def     = model.Definition{Object: model.Object{Kind: model.KindRule}, Fixed: []string{"rule"}}
 		)
-		if err := rows.Scan(&oid, &def.Schema, &def.Table, &def.Object.Name, &def.Create, &enabled, &def.Comment); err != nil {
+		if err := rows.Scan(&oid, &def.Schema, &def.Table, &def.Name, &def.Create, &enabled, &def.Comment); err != nil {
 			return err
 		}
 		def.Create = created(def.Create)
-		firing(&def, enabled, "ALTER TABLE "+d.relation(&def)+" ", " RULE "+ident(def.Object.Name))
+		firing(&def, enabled, "ALTER TABLE "+d.relation(&def)+" ", " RULE "+ident(def.Name))
 		d.byID[catalogID{"pg_rewrite", oid}] = &def
 		return nil
 	}, rulesQuery)
@@ -80,7 +80,7 @@ func (d *definitions) readPolicies(ctx context.Context) error {
 			roles                 []string
 			def                   = model.Definition{Object: model.Object{Kind: model.KindPolicy}}
 		)
-		if err := rows.Scan(&oid, &def.Schema, &def.Table, &def.Object.Name, &permissive, &command, &using, &check, &roles, &def.Comment); err != nil {
+		if err := rows.Scan(&oid, &def.Schema, &def.Table, &def.Name, &permissive, &command, &using, &check, &roles, &def.Comment); err != nil {
 			return err
 		}
 		kind := "PERMISSIVE"
@@ -89,7 +89,7 @@ func (d *definitions) readPolicies(ctx context.Context) error {
 		}
 		command = map[string]string{"r": "SELECT", "a": "INSERT", "w": "UPDATE", "d": "DELETE", "*": "ALL"}[command]
 		slices.Sort(roles)
-		on, rest := ident(def.Object.Name)+" ON "+d.relation(&def), "\n  TO "+strings.Join(roles, ", ")
+		on, rest := ident(def.Name)+" ON "+d.relation(&def), "\n  TO "+strings.Join(roles, ", ")
 		def.Fixed = []string{kind, command}
 		if using != "" {
 			def.Fixed = append(def.Fixed, "USING")
@@ -151,11 +151,11 @@ func (d *definitions) readStatistics(ctx context.Context) error {
 			target int
 			def    = model.Definition{Object: model.Object{Kind: model.KindStatistics}}
 		)
-		if err := rows.Scan(&oid, &def.Schema, &def.Table, &def.Object.Name, &def.Create, &target, &def.Comment); err != nil {
+		if err := rows.Scan(&oid, &def.Schema, &def.Table, &def.Name, &def.Create, &target, &def.Comment); err != nil {
 			return err
 		}
 		if target >= 0 {
-			alter := "ALTER STATISTICS " + qualified(model.Name{Schema: def.Schema, Name: def.Object.Name}) + " SET STATISTICS "
+			alter := "ALTER STATISTICS " + qualified(model.Name{Schema: def.Schema, Name: def.Name}) + " SET STATISTICS "
 			property(&def, "target", alter+strconv.Itoa(target), alter+"-1")
 		}
 		d.byID[catalogID{"pg_statistic_ext", oid}] = &def
@@ -176,10 +176,10 @@ func (d *definitions) readEventTriggers(ctx context.Context) error {
 			tags                     []string
 			def                      = model.Definition{Object: model.Object{Kind: model.KindEventTrigger}}
 		)
-		if err := rows.Scan(&oid, &def.Object.Name, &event, &tags, &function, &enabled, &def.Comment); err != nil {
+		if err := rows.Scan(&oid, &def.Name, &event, &tags, &function, &enabled, &def.Comment); err != nil {
 			return err
 		}
-		def.Create = "CREATE EVENT TRIGGER " + ident(def.Object.Name) + " ON " + event
+		def.Create = "CREATE EVENT TRIGGER " + ident(def.Name) + " ON " + event
 		for i, tag := range tags {
 			tags[i] = literal(tag)
 		}
@@ -187,7 +187,7 @@ func (d *definitions) readEventTriggers(ctx context.Context) error {
 			def.Create += " WHEN TAG IN (" + strings.Join(tags, ", ") + ")"
 		}
 		def.Create += " EXECUTE FUNCTION " + function + "()"
-		firing(&def, enabled, "ALTER EVENT TRIGGER "+ident(def.Object.Name)+" ", "")
+		firing(&def, enabled, "ALTER EVENT TRIGGER "+ident(def.Name)+" ", "")
 		d.byID[catalogID{"pg_event_trigger", oid}] = &def
 		return nil
 	}, eventTriggersQuery)

@@ -28,7 +28,7 @@ func (d *definitions) readRoutines(ctx context.Context) error {
 			result, create string
 			defaults       int
 		)
-		if err := rows.Scan(&oid, &def.Kind, &def.Schema, &def.Object.Name, &def.Arguments, &create, &result, &defaults, &def.Comment); err != nil {
+		if err := rows.Scan(&oid, &def.Kind, &def.Schema, &def.Name, &def.Arguments, &create, &result, &defaults, &def.Comment); err != nil {
 			return err
 		}
 		def.Create = created(create)
@@ -87,7 +87,7 @@ func (d *definitions) readAggregates(ctx context.Context) error {
 			direct       int
 			parts        []*string
 		)
-		if err := rows.Scan(&oid, &def.Schema, &def.Object.Name, &def.Arguments, &result, &kind, &direct, &def.Comment, &parts); err != nil {
+		if err := rows.Scan(&oid, &def.Schema, &def.Name, &def.Arguments, &result, &kind, &direct, &def.Comment, &parts); err != nil {
 			return err
 		}
 		def.Create = aggregateSQL(&def, parts)
@@ -117,5 +117,5 @@ func signature(key model.Dependency) string {
 	if key.Kind == model.KindAggregate && arguments == "" {
 		arguments = "*"
 	}
-	return qualified(model.Name{Schema: key.Schema, Name: key.Object.Name}) + "(" + arguments + ")"
+	return qualified(model.Name{Schema: key.Schema, Name: key.Name}) + "(" + arguments + ")"
 }

@@ -28,11 +28,11 @@ func (d *definitions) readViews(ctx context.Context) error {
 			kind, query      string
 			options, columns []string
 		)
-		if err := rows.Scan(&oid, &kind, &def.Schema, &def.Object.Name, &query, &options, &def.Comment, &columns); err != nil {
+		if err := rows.Scan(&oid, &kind, &def.Schema, &def.Name, &query, &options, &def.Comment, &columns); err != nil {
 			return err
 		}
 		query = strings.TrimSuffix(query, ";")
-		name := qualified(model.Name{Schema: def.Schema, Name: def.Object.Name})
+		name := qualified(model.Name{Schema: def.Schema, Name: def.Name})
 		if kind == "m" {
 			// Whether it holds rows now is data: a declared one is created with them.
 			def.Kind, def.Create = model.KindMaterializedView, "CREATE MATERIALIZED VIEW "+name+" AS\n"+query+"\nWITH DATA"
@@ -51,7 +51,7 @@ func (d *definitions) readViews(ctx context.Context) error {
 }
 
 func alterView(def *model.Definition) string {
-	return "ALTER " + strings.ToUpper(def.Kind) + " " + qualified(model.Name{Schema: def.Schema, Name: def.Object.Name}) + " "
+	return "ALTER " + strings.ToUpper(def.Kind) + " " + qualified(model.Name{Schema: def.Schema, Name: def.Name}) + " "
 }
 
 // viewColumnsQuery reads the columns of views that have something of their own.
@@ -89,7 +89,7 @@ func (d *definitions) readViewColumns(ctx context.Context) error {
 			property(def, "compression "+column, alter+"SET COMPRESSION "+compressionMethods[compression], alter+"SET COMPRESSION default")
 		}
 		if comment != "" {
-			on := "COMMENT ON COLUMN " + qualified(model.Name{Schema: def.Schema, Name: def.Object.Name}) + "." + ident(column) + " IS "
+			on := "COMMENT ON COLUMN " + qualified(model.Name{Schema: def.Schema, Name: def.Name}) + "." + ident(column) + " IS "
 			property(def, "comment "+column, on+literal(comment), on+"NULL")
 		}
 		return nil
@@ -106,7 +106,7 @@ func (d *definitions) readViewIndexes(ctx context.Context) error {
 	return d.each(ctx, func(rows pgx.Rows) error {
 		var oid uint32
 		def := model.Definition{Object: model.Object{Kind: model.KindIndex}}
-		err := rows.Scan(&oid, &def.Schema, &def.Table, &def.Object.Name, &def.Create, &def.Comment)
+		err := rows.Scan(&oid, &def.Schema, &def.Table, &def.Name, &def.Create, &def.Comment)
 		d.byID[catalogID{"pg_class", oid}] = &def
 		return err
 	}, viewIndexesQuery)

@@ -87,7 +87,7 @@ func (p *planner) routinesOfGoneDomains() map[model.Name]bool {
 
 func nameDependency(dep model.Dependency) string {
 	if dep.Column != "" {
-		return contract.NameObject(model.Object{Kind: "column", Schema: dep.Schema, Table: dep.Object.Name, Name: dep.Column})
+		return contract.NameObject(model.Object{Kind: "column", Schema: dep.Schema, Table: dep.Name, Name: dep.Column})
 	}
 	return contract.NameObject(dep.Object)
 }

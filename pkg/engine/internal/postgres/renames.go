@@ -199,7 +199,7 @@ func (r *renamer) renameColumn(table model.Name, old, name string) {
 	}
 	for i := range r.db.Definitions {
 		for j := range r.db.Definitions[i].DependsOn {
-			if dep := &r.db.Definitions[i].DependsOn[j]; dep.Kind == model.KindTable && dep.Schema == table.Schema && dep.Object.Name == table.Name && dep.Column == old {
+			if dep := &r.db.Definitions[i].DependsOn[j]; dep.Kind == model.KindTable && dep.Schema == table.Schema && dep.Name == table.Name && dep.Column == old {
 				dep.Column = name
 			}
 		}

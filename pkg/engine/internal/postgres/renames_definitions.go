@@ -21,8 +21,8 @@ func (r *renamer) renameUnder(old, name model.Name) {
 		for j := range d.DependsOn {
 			dep := &d.DependsOn[j]
 			switch {
-			case dep.Kind == model.KindTable && dep.Schema == old.Schema && dep.Object.Name == old.Name:
-				dep.Object.Name = name.Name
+			case dep.Kind == model.KindTable && dep.Schema == old.Schema && dep.Name == old.Name:
+				dep.Name = name.Name
 			case dep.Kind == "constraint" && dep.Schema == old.Schema && dep.Table == old.Name:
 				dep.Table = name.Name
 			}
@@ -31,7 +31,7 @@ func (r *renamer) renameUnder(old, name model.Name) {
 			continue
 		}
 		if d.Kind == model.KindRowSecurity || d.Kind == model.KindForcedRowSecurity {
-			d.Object.Name = name.Name
+			d.Name = name.Name
 		}
 		d.Create, d.Alter = text(d.Create), text(d.Alter)
 		if d.Kind == model.KindStatistics {
