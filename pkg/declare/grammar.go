@@ -31,6 +31,7 @@ const (
 	wantChecks               // list of expressions, or mapping of names to them
 	wantIgnored              // text that has no meaning for a database
 	wantTarget               // table, schema or sequence
+	wantRows                 // rows of a table
 	wantObjects              // read by the reader itself
 )
 
@@ -157,6 +158,9 @@ var grammars = map[Kind]grammar{
 	GrantKind: {
 		"name": {want: wantIgnored}, "role": {want: wantName}, "privilege": {want: wantTexts, alias: "privileges"}, "privileges": {want: wantTexts}, "on_table": {want: wantQName}, "on_schema": {want: wantName},
 		"on_sequence": {want: wantQName}, "with_option": {want: wantFlag}, "comment": {want: wantText},
+	},
+	DataKind: {
+		"name": {want: wantQName, alias: "table"}, "table": {want: wantQName}, "schema": {want: wantName}, "keys": {want: wantNames}, "rows": {want: wantRows}, "file": {want: wantText},
 	},
 }
 

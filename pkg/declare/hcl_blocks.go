@@ -69,7 +69,7 @@ var hclGrammars = map[Kind]grammar{
 		"on": {want: wantQName, alias: "table"}, "for": grammars[PolicyKind]["for"], "to": {want: wantNames}, "using": {want: wantSQL}, "check": {want: wantSQL, alias: "with_check"},
 		"comment": {want: wantText}, "as": {refused: "restrictive policies cannot be declared"},
 	},
-	DataKind: {"table": {want: wantQName}, "keys": {want: wantNames}, "file": {want: wantText}},
+	DataKind: {"table": {want: wantQName}, "schema": {want: wantName}, "keys": {want: wantNames}, "rows": {want: wantRows}, "file": {want: wantText}},
 }
 
 // hclBlocks are the blocks inside of those of the top level.

@@ -64,6 +64,10 @@ func (r *hclReader) accepted(p property, v Value) (Value, bool) {
 			return r.accepted(property{want: wantSQL}, v)
 		}
 	}
+	if p.want == wantRows && !v.weigh(r.budget, &r.text) {
+		r.bag.add(v.at, "the rows of the sources hold more than %d values or %d bytes", maxNodes, maxText)
+		return v, false
+	}
 	at := v.at
 	v, problem := accept(p, v)
 	if problem != "" {

@@ -22,9 +22,11 @@ func (n *normaliser) object(o *Object) {
 	n.override(o)
 	n.drop(o)
 	if o.Key.Kind == DataKind {
-		o.Key.Name = "rows"
-		o.Key.Arguments = o.At.String()
-		n.done = append(n.done, o)
+		n.require(o, "table", "keys", "rows")
+		if o.has("table") {
+			o.Key.Arguments = o.At.String() // until it has its table
+			n.done = append(n.done, o)
+		}
 		return
 	}
 	if !n.identify(o) {

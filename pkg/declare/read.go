@@ -29,7 +29,11 @@ func Read(files []File, o Options) (*Tree, error) {
 		return nil, fmt.Errorf("reading declarations: dialect %q cannot be rendered by this build, only %s", o.Dialect, Postgres)
 	}
 	var b bag
-	objects := readAll(files, o, &b)
+	objects, rows := readAll(files, o, &b)
+	for _, x := range objects {
+		rows.take(x, &b)
+	}
+	rows.unused()
 	if err := b.err(); err != nil {
 		return nil, err
 	}
@@ -40,21 +44,23 @@ func Read(files []File, o Options) (*Tree, error) {
 	return t, nil
 }
 
-func readAll(files []File, o Options, b *bag) []*Object {
+func readAll(files []File, o Options, b *bag) ([]*Object, rowFiles) {
 	budget, total := maxNodes, 0
 	var objects []*Object
 	h := &hclReader{bag: b, budget: &budget, given: o.Variables, src: map[string][]byte{}, vars: map[string]*hclVariable{}, locals: map[string]*hclLocal{}, text: maxText}
-	bodies := map[string]*hclsyntax.Body{}
+	bodies, rows := map[string]*hclsyntax.Body{}, rowFiles{}
 	for _, f := range files {
 		at := Position{f.Name, 1, 1}
 		total += len(f.Data)
 		switch {
 		case len(f.Data) > MaxFile || total > MaxTotal:
 			b.add(at, "the sources are too large: at most %d bytes in one and %d in all", MaxFile, MaxTotal)
-			return nil
+			return nil, nil
 		case formatOf(f.Name) == "yaml":
 			r := &yamlReader{file: f.Name, bag: b, budget: &budget}
-			r.read(f.Data)
+			if root := r.read(f.Data); root != nil {
+				rows[f.Name] = &rowFile{root: root, read: r}
+			}
 			objects = append(objects, r.objects...)
 		case formatOf(f.Name) == "hcl":
 			if body := parseHCL(f.Name, f.Data, b); body != nil {
@@ -73,7 +79,7 @@ func readAll(files []File, o Options, b *bag) []*Object {
 	for _, name := range h.unreadVariables() {
 		b.add(Position{"--var " + name, 1, 1}, "no file declares a variable %q", name)
 	}
-	return append(objects, h.objects...)
+	return append(objects, h.objects...), rows
 }
 
 // build makes a tree of raw objects.

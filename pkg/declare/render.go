@@ -61,7 +61,6 @@ func literal(s string) string {
 var unmanaged = map[Kind]string{
 	RoleKind:  "roles belong to the whole server and are not managed; create them there and leave them out",
 	GrantKind: "privileges are not managed yet; leave them out",
-	DataKind:  "managed rows are not supported yet; leave them out",
 }
 
 // Render writes the statements that create everything, each after what it needs. The same tree gives the same statements.

@@ -128,6 +128,8 @@ func (r *resolver) object(o *Object) {
 		if v, ok := o.attrs["schema"]; ok {
 			r.schema(v.text, o)
 		}
+	case DataKind:
+		r.rows(o)
 	case TriggerKind:
 		r.bind(o, TableKind, ViewKind)
 	case PolicyKind, RowSecurityKind:

@@ -48,6 +48,10 @@ func (k Key) Compare(o Key) int {
 func (k Key) String() string {
 	name := fmt.Sprintf("%s %q", k.Kind, k.Name)
 	switch {
+	case k.Kind == DataKind && k.Table != "":
+		return fmt.Sprintf("%s of table %q.%q", k.Kind, k.Schema, k.Table)
+	case k.Kind == DataKind:
+		return string(k.Kind)
 	case k.Name == "":
 		name = fmt.Sprintf("unnamed %s", k.Kind)
 	case k.Table == "" && k.Schema != "" && k.Kind != SchemaKind:

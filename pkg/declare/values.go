@@ -142,6 +142,8 @@ func accept(p property, v Value) (Value, string) {
 		return acceptList(p, v)
 	case wantOptions:
 		return acceptOptions(v)
+	case wantRows:
+		return acceptRows(v)
 	default:
 		return acceptText(p, v)
 	}

@@ -15,7 +15,7 @@ var sections = map[string]Kind{
 	"schemas": SchemaKind, "tables": TableKind, "enums": EnumKind, "domains": DomainKind, "composites": CompositeKind, "ranges": RangeKind, "sequences": SequenceKind,
 	"extensions": ExtensionKind, "functions": FunctionKind, "views": ViewKind, "matviews": MaterializedKind, "materialized_views": MaterializedKind,
 	"triggers": TriggerKind, "rls_enabled_tables": RowSecurityKind, "rls_enabled": RowSecurityKind, "rls_policies": PolicyKind, "roles": RoleKind,
-	"grants": GrantKind, "indexes": IndexKind, "constraints": ConstraintKind,
+	"grants": GrantKind, "indexes": IndexKind, "constraints": ConstraintKind, "data": DataKind,
 }
 
 // twins are two names of one section.
@@ -30,31 +30,36 @@ type yamlReader struct {
 	objects []*Object
 }
 
-func (r *yamlReader) read(data []byte) {
+// read reads a declaration. A list is none, and is returned: it may be the rows of one.
+func (r *yamlReader) read(data []byte) *yaml.Node {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var document yaml.Node
 	if err := decoder.Decode(&document); err != nil {
 		if !errors.Is(err, io.EOF) {
 			r.syntax(err)
 		}
-		return
+		return nil
 	}
 	var second yaml.Node
 	if err := decoder.Decode(&second); err == nil {
 		r.bag.add(r.at(&second), "a second document; one file holds one")
-		return
+		return nil
 	} else if !errors.Is(err, io.EOF) {
 		r.syntax(err)
-		return
+		return nil
 	}
 	if len(document.Content) != 1 {
-		return
+		return nil
 	}
 	root := document.Content[0]
-	if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
-		return
+	switch {
+	case root.Kind == yaml.ScalarNode && root.Tag == "!!null":
+	case root.Kind == yaml.SequenceNode:
+		return root
+	default:
+		r.document(root)
 	}
-	r.document(root)
+	return nil
 }
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line ([0-9]+): )?`)

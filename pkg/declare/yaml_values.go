@@ -17,6 +17,9 @@ func (r *yamlReader) property(o *Object, name string, prop property, p pair) {
 		v, problem = r.special(prop.want, p)
 	default:
 		v, problem = r.value(p.value, 0)
+		if values, text := maxNodes, maxText; prop.want == wantRows && problem == "" && !v.weigh(&values, &text) {
+			problem = fmt.Sprintf("the rows hold more than %d values or %d bytes", maxNodes, maxText)
+		}
 		if problem == "" {
 			v, problem = accept(prop, v)
 		}

@@ -25,6 +25,9 @@ type DeclaredRows = contract.DeclaredRows
 // DeclaredRow is one row of it.
 type DeclaredRow = contract.DeclaredRow
 
+// DeclaredValue is one value of a row.
+type DeclaredValue = contract.DeclaredValue
+
 // LoadDeclared runs rendered declarations, then SQL files, in the order given, and fills in the declared rows, in a fresh scratch database of the server that devURL leads
 // to, reads the result back and drops the database. Errors carry the place in the sources. A file that creates what is declared already is
 // refused with both places.

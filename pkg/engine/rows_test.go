@@ -28,9 +28,9 @@ func set(table string, keys int, columns []string, rows ...[]string) engine.Decl
 		declared := engine.DeclaredRow{At: table + ".yaml:2:1"}
 		for _, v := range row {
 			if v == "-" {
-				declared.Values = append(declared.Values, nil)
+				declared.Values = append(declared.Values, engine.DeclaredValue{})
 			} else {
-				declared.Values = append(declared.Values, value(v))
+				declared.Values = append(declared.Values, engine.DeclaredValue{Text: value(v)})
 			}
 		}
 		d.Rows = append(d.Rows, declared)

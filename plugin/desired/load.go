@@ -20,6 +20,7 @@ type Schema struct {
 	Files []artifact.File
 
 	statements []engine.Declared
+	rows       []engine.DeclaredRows
 	renames    []engine.Rename
 	sql        []engine.Source
 }
@@ -53,6 +54,9 @@ func Parse(files []artifact.File, variables []string) (*Schema, error) {
 	for i := range statements {
 		s.statements = append(s.statements, rendered(&statements[i]))
 	}
+	for _, set := range tree.Rows() {
+		s.rows = append(s.rows, managedRows(&set))
+	}
 	for _, r := range tree.Renames() {
 		s.renames = append(s.renames, engine.Rename{Table: model.Name{Schema: r.Schema, Name: r.Table}, Column: r.Column, From: r.From, At: r.At.String()})
 	}
@@ -64,6 +68,22 @@ func rendered(s *declare.Statement) engine.Declared {
 		SQL: s.SQL, At: s.At.String(), Where: func(offset int) string { return s.Where(offset).String() },
 		Object: model.Object{Kind: string(s.Key.Kind), Schema: s.Key.Schema, Table: s.Key.Table, Name: s.Key.Name},
 	}
+}
+
+func managedRows(set *declare.RowSet) engine.DeclaredRows {
+	out := engine.DeclaredRows{Table: model.Name{Schema: set.Schema, Name: set.Table}, Keys: set.Keys, Columns: set.Columns, At: set.At.String()}
+	for i := range set.Rows {
+		row := engine.DeclaredRow{At: set.Rows[i].At.String()}
+		for _, v := range set.Rows[i].Values {
+			value := engine.DeclaredValue{JSON: v.Nested, At: v.At.String()}
+			if !v.Null {
+				value.Text = &v.Text
+			}
+			row.Values = append(row.Values, value)
+		}
+		out.Rows = append(out.Rows, row)
+	}
+	return out
 }
 
 func assignments(variables []string) (map[string]string, error) {
@@ -80,7 +100,7 @@ func assignments(variables []string) (map[string]string, error) {
 
 // Load runs the schema in a fresh scratch database on a dev server and reads it back. Errors carry file, line and column and never the URL.
 func (s *Schema) Load(ctx context.Context, devURL string) (*model.Database, error) {
-	return engine.LoadDeclared(ctx, devURL, engine.Declarations{Statements: s.statements, Renames: s.renames}, s.sql)
+	return engine.LoadDeclared(ctx, devURL, engine.Declarations{Statements: s.statements, Rows: s.rows, Renames: s.renames}, s.sql)
 }
 
 // Unmanaged says what a model holds and the engine does not manage; empty where there is nothing.

@@ -19,13 +19,16 @@ const maxSources = artifact.MaxFiles - 1 // the model is a file too
 
 // Read reads the files in the order given; a directory stands for its SQL, YAML and HCL files in the order of their names. The names are
 // relative to the deepest directory that holds all of them, so that an artifact does not depend on where it was built. A relative path leads
-// to nothing outside of the working directory, through whatever symbolic links.
-func Read(args []string) ([]artifact.File, error) {
+// to nothing outside of the working directory, through whatever symbolic links. Files of rows that a declaration names come after it.
+func Read(args, variables []string) ([]artifact.File, error) {
 	paths, err := expand(args)
 	if err != nil {
 		return nil, err
 	}
 	if err := confine(paths); err != nil {
+		return nil, err
+	}
+	if paths, err = withRows(paths, variables); err != nil {
 		return nil, err
 	}
 	if len(paths) > maxSources {
@@ -90,6 +93,64 @@ func sourcesIn(directory string) ([]string, error) {
 		}
 	}
 	return paths, nil
+}
+
+// withRows adds the files of rows that the declarations name.
+func withRows(paths, variables []string) ([]string, error) {
+	values, err := assignments(variables)
+	if err != nil {
+		return nil, err
+	}
+	var declarations []declare.File
+	total := 0
+	for _, p := range paths {
+		if !declare.IsSource(p) {
+			continue
+		}
+		data, err := readBounded(p, artifact.MaxLayer)
+		if err != nil {
+			return nil, fmt.Errorf("reading the schema: %w", err)
+		}
+		if total += len(data); total > artifact.MaxTotal {
+			return nil, fmt.Errorf("reading the schema: the files together have more than %d bytes", artifact.MaxTotal)
+		}
+		declarations = append(declarations, declare.File{Name: filepath.ToSlash(p), Data: data})
+	}
+	for _, name := range declare.RowFiles(declarations, declare.Options{Dialect: declare.Postgres, Variables: values}) {
+		file := filepath.FromSlash(name)
+		if slices.ContainsFunc(paths, func(p string) bool { return filepath.Clean(p) == file }) {
+			continue
+		}
+		if _, err := os.Stat(file); err != nil {
+			continue // whoever reads the declarations says where it is named
+		}
+		if err := confineRows(file, paths); err != nil {
+			return nil, err
+		}
+		paths = append(paths, file)
+	}
+	return paths, nil
+}
+
+// confineRows refuses a file of rows outside of the working directory, unless it is below a declaration that was given by an absolute path.
+func confineRows(file string, declarations []string) error {
+	if !filepath.IsAbs(file) {
+		return confine([]string{file})
+	}
+	resolved, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		return fmt.Errorf("reading the schema: %w", err)
+	}
+	for _, d := range declarations {
+		directory, err := filepath.EvalSymlinks(filepath.Dir(d))
+		if err != nil || !filepath.IsAbs(d) {
+			continue
+		}
+		if inside, err := filepath.Rel(directory, resolved); err == nil && filepath.IsLocal(inside) {
+			return nil
+		}
+	}
+	return options.Usagef("%s leads out of the directory of the declaration that names it", file)
 }
 
 // confine refuses a relative path that leaves the working directory.

@@ -36,7 +36,7 @@ func (o *schemaOptions) complete(args []string, flags *pflag.FlagSet) error {
 }
 
 func (o *schemaOptions) run(ctx context.Context) error {
-	files, err := desired.Read(o.files)
+	files, err := desired.Read(o.files, o.variables)
 	if err != nil {
 		return err
 	}

@@ -125,7 +125,11 @@ func view(s source) render.Schema {
 		v.Others = append(v.Others, describe(o))
 	}
 	for i := range d.Tables {
-		v.Tables = append(v.Tables, table(&d.Tables[i]))
+		t := table(&d.Tables[i])
+		if r := d.RowsOf(d.Tables[i].Name); r != nil {
+			t.Parts = append(t.Parts, fmt.Sprintf("managed rows (%s): %d, keyed by (%s)", strings.Join(r.Columns, ", "), len(r.Rows), strings.Join(r.Keys, ", ")))
+		}
+		v.Tables = append(v.Tables, t)
 	}
 	for i := range d.Unmodelled {
 		v.Others = append(v.Others, describe(&d.Unmodelled[i])+" (not managed)")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/registry"
+	"github.com/jackc/pgx/v5"
 	"github.com/opencontainers/go-digest"
 	specs "github.com/opencontainers/image-spec/specs-go"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
@@ -156,6 +157,52 @@ func pushToolkit(t *testing.T, host, text string) string {
 	require.NoError(t, err)
 	put("/v2/app/toolkit/manifests/v1", ocispec.MediaTypeImageManifest, manifest)
 	return "oci://" + host + "/app/toolkit:v1"
+}
+
+const rowsOfCountries = "tables:\n  countries:\n    columns:\n      code: {type: text, primary: true}\n      rate: {type: numeric, not_null: true}\ndata:\n  countries: {keys: [code], file: rows/countries.yaml}\n"
+
+// TestSchemasWithRows shows and compares declared rows, and shows none of a database that nobody declares.
+func TestSchemasWithRows(t *testing.T) {
+	programs, found := devserver.Find(os.Getenv)
+	if !found {
+		t.Skip("PostgreSQL's programs initdb and postgres are not installed")
+	}
+	server, err := devserver.Start(t.Context(), programs)
+	require.NoError(t, err)
+	t.Cleanup(server.Stop)
+	env := map[string]string{"PTAH_DEV_URL": server.URL, "LIVE_URL": server.URL}
+	host := startRegistry(t)
+	inDirectory(t, map[string]string{"a.yaml": rowsOfCountries, "rows/countries.yaml": "- {code: de, rate: 19.00}\n- {code: fr, rate: 20.0}\n", "b/a.yaml": rowsOfCountries, "b/rows/countries.yaml": "- {rate: 7, code: de}\n",
+		"out/a.yaml": strings.Replace(rowsOfCountries, "rows/", "../../", 1), "none/a.yaml": rowsOfCountries})
+	ok := func(args ...string) string {
+		stdout, stderr, code := ptah(t, env, args...)
+		require.Equal(t, options.Done, code, stderr)
+		return stdout
+	}
+	assert.Contains(t, ok("schema", "inspect", "a.yaml"), "\n  managed rows (code, rate): 2, keyed by (code)\n")
+	canonical := ok("schema", "inspect", "a.yaml", "-o", "json")
+	require.NoError(t, os.WriteFile("again.yaml", []byte(ok("schema", "inspect", "a.yaml", "-o", "yaml")), 0o600))
+	assert.Equal(t, canonical, ok("schema", "inspect", "again.yaml", "-o", "json"))
+	assert.Contains(t, ok("schema", "inspect", "a.yaml", "-o", "sql"), `INSERT INTO "public"."countries" ("code", "rate") VALUES ('de', '19.00'), ('fr', '20.0');`)
+	pushed := strings.TrimSpace(ok("push", "schema", "a.yaml", "oci://"+host+"/app/rows:v1"))
+	assert.Equal(t, canonical, ok("schema", "inspect", pushed, "-o", "json"))
+	assert.Equal(t, "UPDATE \"public\".\"countries\" SET \"rate\" = '7' WHERE \"code\" = 'de';\nDELETE FROM \"public\".\"countries\" WHERE \"code\" NOT IN ('de');\n", ok("schema", "diff", pushed, "b/a.yaml", "-o", "sql"))
+	assert.Contains(t, ok("schema", "fmt", "--check", "a.yaml", "rows/countries.yaml"), "")
+
+	connection, err := pgx.Connect(t.Context(), server.URL)
+	require.NoError(t, err)
+	defer func() { _ = connection.Close(context.Background()) }()
+	_, err = connection.Exec(t.Context(), "CREATE TABLE countries (code text PRIMARY KEY, rate numeric NOT NULL); INSERT INTO countries VALUES ('zz-secret', 1)")
+	require.NoError(t, err)
+	for _, args := range [][]string{{"schema", "inspect", "env:LIVE_URL"}, {"schema", "inspect", "env:LIVE_URL", "-o", "json"}, {"schema", "inspect", "env:LIVE_URL", "-o", "sql"}, {"schema", "diff", "env:LIVE_URL", "a.yaml"}, {"schema", "diff", "env:LIVE_URL", "a.yaml", "-o", "json"}} {
+		assert.NotContains(t, ok(args...), "zz-secret", args)
+	}
+	_, stderr, code := ptah(t, env, "schema", "inspect", "out/a.yaml")
+	assert.NotEqual(t, options.Done, code)
+	assert.Contains(t, stderr, "error: a.yaml:7:37: managed rows: file \"../../countries.yaml\" is not there")
+	_, stderr, code = ptah(t, env, "schema", "inspect", "none/a.yaml")
+	assert.Equal(t, options.Failed, code)
+	assert.Contains(t, stderr, "error: a.yaml:7:37: managed rows: file \"rows/countries.yaml\" is not there")
 }
 
 // TestRefusals needs neither server nor registry.

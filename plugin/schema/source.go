@@ -81,7 +81,7 @@ func (l *loader) load(ctx context.Context, names []string, flags *pflag.FlagSet)
 	if strings.HasPrefix(first, artifactPrefix) {
 		return l.published(ctx, first, flags)
 	}
-	files, err := desired.Read(names)
+	files, err := desired.Read(names, l.variables)
 	if err != nil {
 		return source{}, err
 	}

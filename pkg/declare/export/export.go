@@ -156,6 +156,7 @@ func (w *writer) database(d *model.Database) mapping {
 		tables.put(name(d.Tables[i].Name), w.table(&d.Tables[i]).node)
 	}
 	root.section("tables", tables)
+	root.section("data", rows(d))
 	for i := range d.Definitions {
 		o := d.Definitions[i].Object
 		w.object(o)
@@ -164,6 +165,31 @@ func (w *writer) database(d *model.Database) mapping {
 		w.object(o)
 	}
 	return root
+}
+
+// rows writes the declared rows. Every value is text, which the server reads as the column's type.
+func rows(d *model.Database) mapping {
+	data := newMapping()
+	for i := range d.Rows {
+		r := &d.Rows[i]
+		one, list := newMapping(), &yaml.Node{Kind: yaml.SequenceNode}
+		for _, values := range r.Rows {
+			row := newMapping()
+			row.node.Style = yaml.FlowStyle
+			for j, v := range values {
+				value := plain("null", "!!null")
+				if v != nil {
+					value = scalar(*v)
+				}
+				row.put(r.Columns[j], value)
+			}
+			list.Content = append(list.Content, row.node)
+		}
+		one.texts("keys", r.Keys)
+		one.put("rows", list)
+		data.put(name(r.Table), one.node)
+	}
+	return data
 }
 
 func (w *writer) object(o model.Object) {

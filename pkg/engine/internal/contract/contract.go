@@ -70,8 +70,7 @@ type Rename struct {
 	At           string
 }
 
-// DeclaredRows is the whole content of one table of reference data, as it is declared. Values are text that the server reads as the column's type,
-// nil is NULL.
+// DeclaredRows is the whole content of one table of reference data, as it is declared.
 type DeclaredRows struct {
 	Table         model.Name
 	Keys, Columns []string // the keys are the first columns
@@ -81,8 +80,15 @@ type DeclaredRows struct {
 
 // DeclaredRow is one row and where it is declared.
 type DeclaredRow struct {
-	Values []*string
+	Values []DeclaredValue
 	At     string
+}
+
+// DeclaredValue is text that the server reads as the column's type, nil is NULL. JSON marks a list or a mapping, written as JSON.
+type DeclaredValue struct {
+	Text *string
+	JSON bool
+	At   string // where it is declared
 }
 
 // Source is one SQL file. Name is what messages call it.

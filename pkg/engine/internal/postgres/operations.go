@@ -96,7 +96,7 @@ func PlanFrom(ctx context.Context, opts contract.Options, live, desired *model.D
 		return contract.PlanResult{}, err
 	}
 	defer s.close()
-	return s.planFrom(ctx, opts, sc, live, desired)
+	return s.planFrom(ctx, opts, sc, withSetsOf(live, desired), desired)
 }
 
 func (s *session) planFrom(ctx context.Context, opts contract.Options, sc scope.Scope, live, desired *model.Database) (contract.PlanResult, error) {

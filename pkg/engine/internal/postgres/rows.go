@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/ptah-run/ptah/pkg/digest"
-	"github.com/ptah-run/ptah/pkg/engine/internal/contract"
 	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
 	"github.com/ptah-run/ptah/pkg/engine/model"
 	"github.com/ptah-run/ptah/pkg/frame"
@@ -107,49 +106,35 @@ func pointsInto(t *model.Table, others []*model.Table) bool {
 	})
 }
 
-// loadRows fills the tables of a scratch database and reads everything back, so that declared values have the server's own text.
-func (s *session) loadRows(ctx context.Context, declared []contract.DeclaredRows) (*model.Database, error) {
-	if len(declared) == 0 {
-		return s.inspect(ctx, nil)
-	}
-	structure, err := s.inspect(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	sets := make([]model.RowSet, len(declared))
-	var tables []*model.Table
-	for i, d := range declared {
-		t := structure.Table(d.Table)
-		if t == nil {
-			return nil, fault.New(frame.CodeDesiredSchemaInvalid, "%s: rows are declared for table %q.%q, which is not declared", d.At, d.Table.Schema, d.Table.Name)
-		}
-		sets[i] = model.RowSet{Table: d.Table, Keys: d.Keys, Columns: d.Columns}
-		if err := sets[i].Fits(t); err != nil {
-			return nil, fault.New(frame.CodeDesiredSchemaInvalid, "%s: rows of table %q.%q: %s", d.At, d.Table.Schema, d.Table.Name, err)
-		}
-		tables = append(tables, t)
-	}
-	for _, t := range parentsFirst(tables) {
-		i := slices.IndexFunc(declared, func(d contract.DeclaredRows) bool { return d.Table == t.Name })
-		if err := s.fill(ctx, t, &declared[i]); err != nil {
-			return nil, err
-		}
-	}
-	return s.inspect(ctx, sets)
+func pointsToItself(t *model.Table) bool {
+	return slices.ContainsFunc(t.Constraints, func(c model.Constraint) bool { return c.Kind == model.ForeignKey && c.Reference.Table == t.Name })
 }
 
-// fill replaces whatever the files have put into a table.
-func (s *session) fill(ctx context.Context, t *model.Table, d *contract.DeclaredRows) error {
-	if err := s.run(ctx, "DELETE FROM "+qualified(t.Name)); err != nil {
-		return declaredFault(ctx, &contract.Declared{At: d.At}, err, s.conn.Config().Password)
+// withSetsOf gives a declared database, in place of its own sets of rows, those that another one has: the same tables, keys and columns. A column that
+// it does not declare has no values.
+func withSetsOf(from, to *model.Database) *model.Database {
+	db := from.WithoutRows()
+	if len(to.Rows) == 0 {
+		return db
 	}
-	for _, row := range d.Rows {
-		sql := insertSQL(t, d.Columns, [][]*string{row.Values})
-		if err := s.run(ctx, sql); err != nil {
-			return declaredFault(ctx, &contract.Declared{SQL: sql, At: row.At}, err, s.conn.Config().Password)
+	shaped := *db
+	for i := range to.Rows {
+		r := model.RowSet{Table: to.Rows[i].Table, Keys: to.Rows[i].Keys, Columns: to.Rows[i].Columns}
+		if own := from.RowsOf(r.Table); own != nil {
+			for _, row := range own.Rows {
+				values := make([]*string, len(r.Columns))
+				for j, name := range r.Columns {
+					if at := slices.Index(own.Columns, name); at >= 0 {
+						values[j] = row[at]
+					}
+				}
+				r.Rows = append(r.Rows, values)
+			}
 		}
+		shaped.Rows = append(shaped.Rows, r)
 	}
-	return nil
+	shaped.Normalise()
+	return &shaped
 }
 
 // insertSQL inserts rows with the values of the columns.
