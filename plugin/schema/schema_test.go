@@ -199,10 +199,10 @@ func TestSchemasWithRows(t *testing.T) {
 	}
 	_, stderr, code := ptah(t, env, "schema", "inspect", "out/a.yaml")
 	assert.NotEqual(t, options.Done, code)
-	assert.Contains(t, stderr, "error: a.yaml:7:37: managed rows: file \"../../countries.yaml\" is not there")
+	assert.Contains(t, stderr, "error: a.yaml:7:35: managed rows: file \"../../countries.yaml\" is not there")
 	_, stderr, code = ptah(t, env, "schema", "inspect", "none/a.yaml")
 	assert.Equal(t, options.Failed, code)
-	assert.Contains(t, stderr, "error: a.yaml:7:37: managed rows: file \"rows/countries.yaml\" is not there")
+	assert.Contains(t, stderr, "error: a.yaml:7:35: managed rows: file \"rows/countries.yaml\" is not there")
 }
 
 // TestRefusals needs neither server nor registry.

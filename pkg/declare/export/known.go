@@ -37,7 +37,7 @@ func (w *writer) unknown(d *model.Database) {
 func known(d *model.Database) *model.Database {
 	k := model.New(d.Dialect)
 	k.Schemas, k.Enums, k.Sequences = d.Schemas, d.Enums, d.Sequences
-	k.Extensions, k.Domains, k.Composites, k.Ranges = d.Extensions, d.Domains, d.Composites, d.Ranges
+	k.Extensions, k.Domains, k.Composites, k.Ranges, k.Rows = d.Extensions, d.Domains, d.Composites, d.Ranges, d.Rows
 	for i := range d.Tables {
 		t := &d.Tables[i]
 		out := model.Table{Name: t.Name, Comment: t.Comment, Options: t.Options}
