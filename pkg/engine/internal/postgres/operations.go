@@ -115,7 +115,12 @@ func (s *session) planFrom(ctx context.Context, opts contract.Options, sc scope.
 	if err != nil {
 		return contract.PlanResult{}, err
 	}
-	p := &planner{live: from, renames: renames, from: renamed, to: to, excluded: excluded, diff: diff.Compare(renamed, to), major: s.major, online: opts.TransactionMode == contract.TransactionNone, shelf: shelf, inherited: s.inherited, own: s.own}
+	renamed, asides, set, err := setAside(renamed, to, excluded)
+	if err != nil {
+		return contract.PlanResult{}, err
+	}
+	renames = append(renames, set...)
+	p := &planner{live: from, renames: renames, asides: asides, from: renamed, to: to, excluded: excluded, diff: diff.Compare(renamed, to), major: s.major, online: opts.TransactionMode == contract.TransactionNone, shelf: shelf, inherited: s.inherited, own: s.own}
 	if p.castable, err = s.casts(ctx, p.diff); err != nil {
 		return contract.PlanResult{}, err
 	}

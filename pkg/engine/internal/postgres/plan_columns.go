@@ -224,7 +224,11 @@ func (p *planner) alterType(table model.Name, o, n *model.Column, dropped bool) 
 	if severity == diff.Destructive {
 		hazard = hazardConversion + "; " + hazardRewrite
 	}
-	p.add(phaseAlterTypes, p.columnStep(table, n, action, "alter_type", severity, "the type or collation differs", hazard))
+	reason := "the type or collation differs"
+	if t := parseType(n.Type); p.sameButAside(o.Type, n.Type) {
+		reason, hazard = "the enum is built again", p.asideOf(model.Name{Schema: t.schema, Name: t.name}).hazard+"; "+hazardRewrite
+	}
+	p.add(phaseAlterTypes, p.columnStep(table, n, action, "alter_type", severity, reason, hazard))
 	return defaulted
 }
 

@@ -73,7 +73,7 @@ func (p *planner) freshValues(t *model.Table, n *model.RowSet) map[string]bool {
 	fresh := map[string]bool{}
 	o := p.from.Table(t.Name)
 	for _, name := range n.Columns {
-		if o == nil || o.Column(name) == nil || o.Column(name).Type != t.Column(name).Type || p.rebuilt[model.ColumnRef{Table: t.Name, Column: name}] {
+		if o == nil || o.Column(name) == nil || !p.sameButAside(o.Column(name).Type, t.Column(name).Type) || p.rebuilt[model.ColumnRef{Table: t.Name, Column: name}] {
 			fresh[name] = true
 		}
 	}

@@ -308,6 +308,8 @@ func (p *planner) dropType(n *typeNode) {
 	reason := "the " + n.kind + " exists and is not declared"
 	if p.types.rebuilt[n.typeKey] {
 		reason = "the " + n.kind + " is declared otherwise and nothing uses it"
+	} else if n.kind == model.KindEnum && p.asideOf(n.name) != nil {
+		reason = "everything uses the enum that was built again"
 	}
 	word := map[string]string{model.KindCollation: "COLLATION", model.KindDomain: "DOMAIN"}[n.kind]
 	if word == "" {

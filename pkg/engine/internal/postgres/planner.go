@@ -79,6 +79,7 @@ type planner struct {
 	// live is the managed scope of the database as it is; renames lead from there to from.
 	live     *model.Database
 	renames  []step
+	asides   []aside         // enums that are built again
 	from, to *model.Database // managed scope
 	excluded *model.Database // of the target: what the plan must leave alone, and may collide with
 	diff     *diff.Diff
@@ -270,9 +271,13 @@ func (p *planner) createEnum(c diff.EnumChange) {
 	for i, v := range c.New.Values {
 		values[i] = literal(v)
 	}
+	reason := "the enum is declared and does not exist"
+	if p.asideOf(c.New.Name) != nil {
+		reason = "the enum is built again with the declared values"
+	}
 	p.add(phaseEnums, step{Statement: plan.Statement{
 		SQL: "CREATE TYPE " + qualified(c.New.Name) + " AS ENUM (" + strings.Join(values, ", ") + ")", Severity: c.Severity(), Kind: "create_enum",
-		Object: display(c.New.Schema, c.New.Name.Name), Reason: "the enum is declared and does not exist",
+		Object: display(c.New.Schema, c.New.Name.Name), Reason: reason,
 	}})
 }
 

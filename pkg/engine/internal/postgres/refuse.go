@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ptah-run/ptah/pkg/engine/diff"
 	"github.com/ptah-run/ptah/pkg/engine/internal/contract"
 	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
 	"github.com/ptah-run/ptah/pkg/engine/model"
@@ -30,26 +29,6 @@ func (p *planner) refuse() error {
 		if err := p.refuseExtension(c); err != nil {
 			return err
 		}
-	}
-	for _, c := range p.diff.Enums {
-		if err := p.refuseEnum(c); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (p *planner) refuseEnum(c diff.EnumChange) error {
-	if c.Old == nil || c.New == nil {
-		return nil
-	}
-	for _, v := range c.Old.Values {
-		if !slices.Contains(c.New.Values, v) {
-			return refuseObject("enum %q.%q loses the value %q: PostgreSQL cannot remove a value in place; declare a new enum and change the columns to it", c.New.Schema, c.New.Name.Name, v)
-		}
-	}
-	if !diff.Subsequence(c.Old.Values, c.New.Values) {
-		return refuseObject("enum %q.%q has its values in another order: PostgreSQL cannot reorder values in place; declare a new enum and change the columns to it", c.New.Schema, c.New.Name.Name)
 	}
 	return nil
 }
@@ -98,7 +77,7 @@ func (p *planner) refuseFreshValues(steps []step) error {
 				continue
 			}
 			for _, s := range steps {
-				if s.Kind != "add_enum_value" && s.Kind != "set_comment" && !hasStringBody(s) && usesValue(s.SQL, c.New.Name, v) {
+				if s.Kind != "add_enum_value" && s.Kind != "set_comment" && !hasStringBody(s) && (p.isRowOf(s, c.New.Name) || mentionsType(s.SQL, c.New.Name)) && holdsLiteral(s.SQL, v) {
 					return refuseObject("enum %q.%q gains the value %q and %s uses it at once: PostgreSQL allows that only in a later transaction; publish the value first, then its use",
 						c.New.Schema, c.New.Name.Name, v, s.Object)
 				}
@@ -114,11 +93,23 @@ func hasStringBody(s step) bool {
 	return isRoutine(strings.ReplaceAll(what, "_", " ")) && strings.Contains(s.SQL, "\nAS ")
 }
 
-// usesValue errs on the side of yes: the text has the type's name and the value in a literal.
-func usesValue(sql string, enum model.Name, value string) bool {
-	if !mentions(sql)[enum.Name] {
+// isRowOf reports a statement for managed rows of a table that has the enum.
+func (p *planner) isRowOf(s step, enum model.Name) bool {
+	if !strings.HasSuffix(s.Kind, "_row") && !strings.HasSuffix(s.Kind, "_rows") {
 		return false
 	}
+	t := p.to.Table(s.table)
+	return t != nil && tableMentions(t, []model.Name{enum}, func(string) bool { return false })
+}
+
+func mentionsType(sql string, name model.Name) bool {
+	found := map[model.Name]bool{}
+	qualifiedNames(sql, found)
+	return found[name]
+}
+
+// holdsLiteral errs on the side of yes: some literal holds the text.
+func holdsLiteral(sql, value string) bool {
 	for i := 0; i < len(sql); {
 		switch sql[i] {
 		case '\'':
