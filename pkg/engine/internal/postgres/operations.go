@@ -111,7 +111,7 @@ func (s *session) planFrom(ctx context.Context, opts contract.Options, sc scope.
 	}
 	from, excluded := sc.Split(live)
 	to, _ := sc.Split(desired)
-	renamed, renames, err := applyRenames(from, to)
+	renamed, renames, err := applyRenames(from, to, s.major)
 	if err != nil {
 		return contract.PlanResult{}, err
 	}

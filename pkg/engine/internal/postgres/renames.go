@@ -13,8 +13,8 @@ const hazardRename = "whoever still uses the old name fails from then on"
 
 // applyRenames carries out the declared renames that are not done yet: it returns the statements, and the database as it is behind them. A rename
 // is never guessed; it is done where the old name exists and the new one does not, over where it is the other way round, and refused where both exist.
-func applyRenames(from, to *model.Database) (*model.Database, []step, error) {
-	r := &renamer{from: from, to: to, db: from}
+func applyRenames(from, to *model.Database, major int) (*model.Database, []step, error) {
+	r := &renamer{from: from, to: to, db: from, major: major}
 	for i := range to.Tables {
 		if err := r.table(&to.Tables[i]); err != nil {
 			return nil, nil, err
@@ -29,6 +29,7 @@ func applyRenames(from, to *model.Database) (*model.Database, []step, error) {
 type renamer struct {
 	from, to *model.Database
 	db       *model.Database // from, or its copy once something is renamed
+	major    int
 	steps    []step
 }
 
@@ -123,6 +124,10 @@ func (r *renamer) renameTable(old, name model.Name) {
 		t := &r.db.Tables[i]
 		if t.Name == old {
 			t.Name = name
+			for j := range t.Columns {
+				c := &t.Columns[j]
+				r.notNullStays(c, notNullName(old.Name, c.Name), notNullName(name.Name, c.Name))
+			}
 		}
 		for j := range t.Constraints {
 			if ref := t.Constraints[j].Reference; ref != nil && ref.Table == old {
@@ -164,6 +169,7 @@ func (r *renamer) renameColumn(table model.Name, old, name string) {
 		c := &t.Columns[i]
 		if c.Name == old {
 			c.Name = name
+			r.notNullStays(c, notNullName(table.Name, old), notNullName(table.Name, name))
 		}
 		if c.Generated != nil {
 			generated := *c.Generated
@@ -208,6 +214,22 @@ func (r *renamer) renameColumn(table model.Name, old, name string) {
 		if o := r.db.Sequences[i].Owner; o != nil && o.Table == table && o.Column == old {
 			o.Column = name
 		}
+	}
+}
+
+// notNullStays keeps the name of the constraint behind a NOT NULL: since PostgreSQL 18 there is one, and no rename of its table or column changes it.
+// was and now are what the server would call it, before the rename and after.
+func (r *renamer) notNullStays(c *model.Column, was, now string) {
+	if r.major < 18 || !c.NotNull {
+		return
+	}
+	rule := model.NotNullRule{Name: was}
+	if c.NotNullRule != nil {
+		rule = *c.NotNullRule
+	}
+	c.NotNullRule = &rule
+	if rule == (model.NotNullRule{Name: now}) {
+		c.NotNullRule = nil
 	}
 }
 
