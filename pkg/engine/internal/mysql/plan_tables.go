@@ -32,7 +32,7 @@ func (p *planner) dropTables(tables []*model.Table) {
 	remaining := slices.Clone(tables)
 	for len(remaining) > 0 {
 		i := slices.IndexFunc(remaining, func(t *model.Table) bool {
-			return !slices.ContainsFunc(remaining, func(o *model.Table) bool { return o != t && pointsAt(o, t) })
+			return !slices.ContainsFunc(remaining, func(o *model.Table) bool { return o != t && p.pointsAt(o, t) })
 		})
 		i = max(i, 0)
 		t := remaining[i]
@@ -44,9 +44,10 @@ func (p *planner) dropTables(tables []*model.Table) {
 	}
 }
 
-func pointsAt(child, parent *model.Table) bool {
+// pointsAt reports a foreign key that is still there when tables are dropped.
+func (p *planner) pointsAt(child, parent *model.Table) bool {
 	return slices.ContainsFunc(child.Constraints, func(c model.Constraint) bool {
-		return c.Kind == model.ForeignKey && c.Reference.Table == parent.Name
+		return c.Kind == model.ForeignKey && c.Reference.Table == parent.Name && !p.inCircle(child, &c)
 	})
 }
 
