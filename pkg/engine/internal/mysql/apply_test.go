@@ -233,6 +233,27 @@ func TestReadOnlyServerIsRefused(t *testing.T) {
 	assert.False(t, e.MutationStarted)
 }
 
+// TestServerDiesWhileItIsRead kills the server between the many statements of a reading.
+func TestServerDiesWhileItIsRead(t *testing.T) {
+	s := mytest.StartAnother(t)
+	target, _ := s.TemporaryDatabase(t)
+	load(t, s, target, base+parent+fk)
+	result := make(chan error, 1)
+	go func() {
+		for {
+			if _, err := engine.Inspect(context.Background(), target); err != nil {
+				result <- err
+				return
+			}
+		}
+	}()
+	time.Sleep(500 * time.Millisecond)
+	s.Kill()
+	e := refusal(t, <-result, frame.CodeDatabaseUnreachable)
+	assert.False(t, e.MutationStarted)
+	assert.False(t, e.OutcomeUncertain)
+}
+
 func TestKilledSessionIsUncertain(t *testing.T) {
 	s := mytest.Start(t)
 	target := create(t, s, base)

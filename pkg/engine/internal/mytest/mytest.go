@@ -224,11 +224,15 @@ func (s *Server) stop() {
 	if s.process != nil && s.process.Process != nil {
 		_ = s.process.Process.Kill() // the data is thrown away
 		_ = s.process.Wait()
+		s.process = nil
 	}
 	if s.dir != "" {
 		_ = os.RemoveAll(s.dir)
 	}
 }
+
+// Kill ends a server at once, as a crash of its machine would.
+func (s *Server) Kill() { s.stop() }
 
 // URL leads to a database as the account that is allowed everything.
 func (s *Server) URL(database string) string {

@@ -77,6 +77,43 @@ func StartAnother(t testing.TB) *Server {
 	return s
 }
 
+// Kill ends a server at once, as a crash of its machine would.
+func (s *Server) Kill() { s.stop() }
+
+// StartStandby starts a hot standby that streams from the server, for the duration of one test. The server must be idle while it is copied: use one
+// of StartAnother.
+func (s *Server) StartStandby(t testing.TB) *Server {
+	t.Helper()
+	standby, cred, err := prepare()
+	require.NoError(t, err)
+	t.Cleanup(standby.stop)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, s.URL("postgres"))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(ctx) }()
+	begin, end := "SELECT pg_backup_start('standby', true)", "SELECT labelfile FROM pg_backup_stop()"
+	if s.Major(t) < 15 {
+		begin, end = "SELECT pg_start_backup('standby', true, false)", "SELECT labelfile FROM pg_stop_backup(false)"
+	}
+	_, err = conn.Exec(ctx, begin)
+	require.NoError(t, err)
+	out, err := exec.CommandContext(ctx, "cp", "-a", s.data(), standby.data()).CombinedOutput() //nolint:gosec // a test's own directories
+	require.NoError(t, err, "%s", out)
+	var label string
+	require.NoError(t, conn.QueryRow(ctx, end).Scan(&label))
+	require.NoError(t, os.Remove(filepath.Join(standby.data(), "postmaster.pid")))
+	for name, content := range map[string]string{"backup_label": label, "standby.signal": ""} {
+		path := filepath.Join(standby.data(), name)
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+		if cred != nil {
+			require.NoError(t, os.Chown(path, int(cred.Uid), int(cred.Gid)))
+		}
+	}
+	require.NoError(t, standby.launch(binaries(), cred, fmt.Sprintf("primary_conninfo=host=127.0.0.1 port=%d user=%s password=%s", s.Port, User, Password)))
+	return standby
+}
+
 func binaries() string {
 	if dir := os.Getenv("PTAH_TEST_PG_BIN"); dir != "" {
 		return dir
@@ -115,39 +152,62 @@ func credential() (*syscall.Credential, error) {
 }
 
 func start(bin string) (*Server, error) {
-	cred, err := credential()
+	s, cred, err := prepare()
 	if err != nil {
 		return nil, err
+	}
+	if err := s.initialise(bin, cred); err != nil {
+		s.stop()
+		return nil, err
+	}
+	return s, s.launch(bin, cred)
+}
+
+// prepare makes a directory for a server.
+func prepare() (*Server, *syscall.Credential, error) {
+	cred, err := credential()
+	if err != nil {
+		return nil, nil, err
 	}
 	dir, err := os.MkdirTemp("", "ptah-pg-") // short: a socket's path has at most 107 bytes
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if cred != nil {
 		if err := os.Chown(dir, int(cred.Uid), int(cred.Gid)); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	s := &Server{dir: dir, SocketDir: dir, LogFile: filepath.Join(dir, "log")}
-	if err := s.launch(bin, cred); err != nil {
-		log, _ := os.ReadFile(s.LogFile) // best effort, for the message
-		s.stop()
-		return nil, fmt.Errorf("%w\n%s", err, log)
-	}
-	return s, nil
+	return &Server{dir: dir, SocketDir: dir, LogFile: filepath.Join(dir, "log")}, cred, nil
 }
 
-func (s *Server) launch(bin string, cred *syscall.Credential) error {
-	data := filepath.Join(s.dir, "data")
+func (s *Server) data() string { return filepath.Join(s.dir, "data") }
+
+func (s *Server) initialise(bin string, cred *syscall.Credential) error {
 	pwfile := filepath.Join(s.dir, "pw")
 	if err := os.WriteFile(pwfile, []byte(Password+"\n"), 0o644); err != nil { //nolint:gosec // a test password, read by another user
 		return err
 	}
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", User, "--pwfile="+pwfile, "-A", "scram-sha-256", "-E", "UTF8", "--locale=C", "-N")
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", s.data(), "-U", User, "--pwfile="+pwfile, "-A", "scram-sha-256", "-E", "UTF8", "--locale=C", "-N")
 	initdb.Dir, initdb.SysProcAttr = s.dir, &syscall.SysProcAttr{Credential: cred}
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return fmt.Errorf("running initdb: %w\n%s", err, out)
 	}
+	return nil
+}
+
+// launch starts the server on its data and stops it again where it does not answer.
+func (s *Server) launch(bin string, cred *syscall.Credential, settings ...string) error {
+	err := s.run(bin, cred, settings)
+	if err != nil {
+		log, _ := os.ReadFile(s.LogFile) // best effort, for the message
+		s.stop()
+		return fmt.Errorf("%w\n%s", err, log)
+	}
+	return nil
+}
+
+func (s *Server) run(bin string, cred *syscall.Credential, settings []string) error {
 	var err error
 	if s.Port, err = freePort(); err != nil {
 		return err
@@ -157,9 +217,15 @@ func (s *Server) launch(bin string, cred *syscall.Credential) error {
 		return err
 	}
 	defer func() { _ = log.Close() }()
-	s.process = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-k", s.SocketDir, "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port),
+	args := []string{
+		"-D", s.data(), "-k", s.SocketDir, "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port),
 		"-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off", "-c", "max_connections=40", "-c", "log_statement=all",
-		"-c", "log_line_prefix=%p %d ", "-c", "max_locks_per_transaction=2048", "-c", "autovacuum=off", "-c", "shared_buffers=64MB")
+		"-c", "log_line_prefix=%p %d ", "-c", "max_locks_per_transaction=2048", "-c", "autovacuum=off", "-c", "shared_buffers=64MB",
+	}
+	for _, setting := range settings {
+		args = append(args, "-c", setting)
+	}
+	s.process = exec.Command(filepath.Join(bin, "postgres"), args...)
 	s.process.Dir, s.process.Stdout, s.process.Stderr = s.dir, log, log
 	s.process.SysProcAttr = &syscall.SysProcAttr{Credential: cred, Pdeathsig: syscall.SIGQUIT}
 	if err := s.process.Start(); err != nil {
@@ -179,8 +245,8 @@ func freePort() (int, error) {
 
 func (s *Server) waitReady() error {
 	var last error
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		conn, err := pgx.Connect(ctx, s.URL("postgres"))
 		if err == nil {
 			_ = conn.Close(ctx)
@@ -198,6 +264,7 @@ func (s *Server) stop() {
 		_ = s.process.Process.Signal(syscall.SIGQUIT) // immediate shutdown: the data is thrown away
 		_ = s.process.Wait()
 	}
+	s.process = nil
 	_ = os.RemoveAll(s.dir)
 }
 

@@ -147,6 +147,18 @@ func (a *applier) begin(ctx context.Context) error {
 			return queryFault(ctx, err, "preparing the transaction")
 		}
 	}
+	return a.writable(ctx)
+}
+
+// writable refuses a standby, which would take the lock and refuse the first statement.
+func (a *applier) writable(ctx context.Context) error {
+	var standby bool
+	if err := a.session.conn.QueryRow(ctx, "SELECT pg_catalog.pg_is_in_recovery()").Scan(&standby); err != nil {
+		return queryFault(ctx, err, "preparing the transaction")
+	}
+	if standby {
+		return fault.New(frame.CodeDatabasePermission, "the server is a standby, which takes no changes: the URL has to lead to its primary; nothing was executed")
+	}
 	return nil
 }
 
