@@ -86,6 +86,12 @@ test-engine: bin/gotestsum ## The engine on PostgreSQL 14 to 18 and MariaDB, wit
 		PTAH_TEST_PG_BIN="$$(bin/ptah-postgres $$major)" PTAH_TEST_PAIRS=$$pairs $(GOTEST) --jsonfile bin/reports/engine-$$major.json -- -vet=off -count=1 -timeout 120m ./pkg/engine/...; \
 	done
 
+.PHONY: test-cases
+test-cases: ## Schemas of real projects the whole way, on PostgreSQL 15 and 18 and MariaDB; PTAH_TEST_CASES is the directory that holds them
+	@[ -d "$$PTAH_TEST_CASES" ] || { echo "test-cases: point PTAH_TEST_CASES at a directory of real schemas" >&2; exit 1; }
+	go build -o bin/ptah-postgres ./hack/postgres
+	for major in 15 18; do PTAH_TEST_PG_BIN="$$(bin/ptah-postgres $$major)" go test -vet=off -count=1 -v -timeout 120m $(CASES_FLAGS) ./pkg/engine/cases; done
+
 .PHONY: test-cluster
 test-cluster: bin/gotestsum cluster-build ## Tests of the local cluster itself
 	@mkdir -p bin/reports

@@ -1,10 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -139,93 +135,4 @@ func TestShopConverges(t *testing.T) {
 		doc := converge(t, opts, declare(t, s, ""))
 		assert.True(t, doc.Destructive)
 	})
-}
-
-// TestRealSchemas runs on schemas of real projects, which are no part of this repository. PTAH_TEST_CASES is the directory that holds them.
-func TestRealSchemas(t *testing.T) {
-	root := os.Getenv("PTAH_TEST_CASES")
-	if root == "" {
-		t.Skip("PTAH_TEST_CASES does not name a directory of real schemas")
-	}
-	s := pgtest.Start(t)
-	for name, c := range map[string]struct {
-		globs      []string
-		excludable bool // nothing modelled depends on what is not
-	}{
-		"openfga":         {globs: []string{"openfga/postgres/*.sql"}},
-		"uaa":             {globs: []string{"uaa/postgresql/*.sql"}},
-		"synapse":         {globs: []string{"synapse/common/full_schemas/72/*.sql.postgres", "synapse/main/full_schemas/72/*.sql.postgres", "synapse/state/full_schemas/72/*.sql.postgres"}, excludable: true},
-		"sakila-postgres": {globs: []string{"sakila-postgres/postgres-sakila-schema.sql"}},
-		"pagila":          {globs: []string{"pagila/pg15-revision/*.sql"}},
-	} {
-		t.Run(name, func(t *testing.T) { realSchema(t, s, root, c.globs, c.excludable) })
-	}
-}
-
-func realSchema(t *testing.T, s *pgtest.Server, root string, globs []string, excludable bool) {
-	var files []engine.Source
-	for _, g := range globs {
-		found, err := filepath.Glob(filepath.Join(root, g))
-		require.NoError(t, err)
-		if len(found) == 0 {
-			t.Skipf("no files match %s", g)
-		}
-		slices.SortFunc(found, compareNumbered)
-		for _, f := range found {
-			data, err := os.ReadFile(f)
-			require.NoError(t, err)
-			if i := strings.Index(string(data), "-- +goose Down"); i >= 0 {
-				data = data[:i]
-			}
-			files = append(files, engine.Source{Name: filepath.Base(f), Data: data})
-		}
-	}
-	desired, err := engine.LoadSQL(testContext(t), s.URL("postgres"), files)
-	require.NoError(t, err)
-	t.Logf("%d tables, %d sequences, %d enums, %d unmodelled", len(desired.Tables), len(desired.Sequences), len(desired.Enums), len(desired.Unmodelled))
-	opts := engine.Options{URL: s.NewDatabase(t)}
-	if len(desired.Unmodelled) > 0 {
-		_, err := engine.Plan(testContext(t), opts, desired)
-		e := refusal(t, err, frame.CodeUnsupportedObject)
-		t.Log(e.Message)
-		if !excludable {
-			return
-		}
-		for _, o := range desired.Unmodelled {
-			opts.Exclude = append(opts.Exclude, fmt.Sprintf("%q.%q[type=%s]", o.Schema, o.Name, strings.ReplaceAll(o.Kind, " ", "_")))
-		}
-		desired.Unmodelled = nil
-	}
-	data, err := model.Encode(desired)
-	require.NoError(t, err)
-	desired, err = model.Decode(data)
-	require.NoError(t, err)
-	converge(t, opts, desired)
-	got, err := engine.Inspect(testContext(t), opts.URL)
-	require.NoError(t, err)
-	assert.Equal(t, model.Fingerprint(desired), model.Fingerprint(got))
-	converge(t, opts, declare(t, s, ""))
-}
-
-// compareNumbered orders V1_8_2 before V1_10.
-func compareNumbered(a, b string) int {
-	x, y := numbers(a), numbers(b)
-	return slices.Compare(x, y)
-}
-
-func numbers(path string) []int {
-	var out []int
-	name, _, _ := strings.Cut(filepath.Base(path), "__")
-	n, in := 0, false
-	for _, r := range name + "_" {
-		if r >= '0' && r <= '9' {
-			n, in = n*10+int(r-'0'), true
-			continue
-		}
-		if in {
-			out = append(out, n)
-		}
-		n, in = 0, false
-	}
-	return out
 }
