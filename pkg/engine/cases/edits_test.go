@@ -29,8 +29,10 @@ COMMENT ON COLUMN film.budget IS 'in euro'; COMMENT ON TABLE film IS 'one row pe
 ALTER TABLE payment ALTER customer_id TYPE bigint; CREATE MATERIALIZED VIEW rental_by_category AS SELECT c.name AS category, sum(f.rental_rate) AS total_sales FROM film f JOIN film_category fc USING (film_id) JOIN category c USING (category_id) GROUP BY c.name WITH NO DATA;
 CREATE UNIQUE INDEX rental_category ON rental_by_category (category)`)},
 	{does: "drop an index, add partial and expression ones", sql: `DROP INDEX idx_last_name; CREATE INDEX customer_names ON customer (lower(last_name), first_name DESC NULLS LAST) WHERE activebool; CREATE UNIQUE INDEX staff_login ON staff (lower(username)) INCLUDE (active)`},
-	{does: "rename a table and columns", sql: `ALTER TABLE category RENAME TO genre; ALTER TABLE customer RENAME activebool TO is_active; ALTER TABLE film RENAME length TO minutes`,
-		renamed: map[string]string{"genre": "category", "customer.is_active": "activebool", "film.minutes": "length"}},
+	{
+		does: "rename a table and columns", sql: `ALTER TABLE category RENAME TO genre; ALTER TABLE customer RENAME activebool TO is_active; ALTER TABLE film RENAME length TO minutes`,
+		renamed: map[string]string{"genre": "category", "customer.is_active": "activebool", "film.minutes": "length"},
+	},
 	{does: "change a view's body and the order of its columns", sql: `DROP VIEW customer_list; CREATE VIEW customer_list WITH (security_barrier) AS SELECT cu.last_name || ', ' || cu.first_name AS name, cu.customer_id AS id, a.address, cu.store_id AS sid, cu.email
 FROM customer cu JOIN address a USING (address_id) WHERE cu.is_active; COMMENT ON VIEW customer_list IS 'active ones'`},
 	{does: "replace a function's body, and another's result", sql: `CREATE OR REPLACE FUNCTION last_day(timestamp with time zone) RETURNS date LANGUAGE sql IMMUTABLE STRICT AS $x$SELECT (date_trunc('month', $1) + interval '1 month -1 day')::date$x$;
@@ -53,9 +55,11 @@ var sakilaEdits = []edit{
 	{does: "widen a varchar", sql: `ALTER TABLE customer ALTER email TYPE varchar(120); ALTER TABLE staff ALTER password TYPE text`},
 	{does: "add generated and defaulted columns", sql: `ALTER TABLE film ADD COLUMN long boolean GENERATED ALWAYS AS (length > 120) STORED, ADD COLUMN seen bigint NOT NULL DEFAULT 0`},
 	{does: "widen a referenced key below views", sql: withoutViews(widened("film", "film_id") + "; " + widened("language", "language_id"))},
-	{does: "rename a column and the trigger's argument with it", sql: `ALTER TABLE film RENAME fulltext TO search; DROP TRIGGER film_fulltext_trigger ON film;
+	{
+		does: "rename a column and the trigger's argument with it", sql: `ALTER TABLE film RENAME fulltext TO search; DROP TRIGGER film_fulltext_trigger ON film;
 CREATE TRIGGER film_fulltext_trigger BEFORE INSERT OR UPDATE ON film FOR EACH ROW EXECUTE FUNCTION tsvector_update_trigger('search', 'pg_catalog.english', 'title', 'description')`,
-		renamed: map[string]string{"film.search": "fulltext"}},
+		renamed: map[string]string{"film.search": "fulltext"},
+	},
 	{does: "add a child with its rule", sql: `CREATE TABLE payment_p2007_07 (CONSTRAINT payment_p2007_07_payment_date_check CHECK (payment_date >= '2007-07-01' AND payment_date < '2007-08-01')) INHERITS (payment);
 ALTER TABLE payment_p2007_07 ALTER payment_id SET DEFAULT nextval('payment_payment_id_seq'); CREATE INDEX ON payment_p2007_07 (customer_id);
 CREATE RULE payment_insert_p2007_07 AS ON INSERT TO payment WHERE NEW.payment_date >= '2007-07-01' AND NEW.payment_date < '2007-08-01' DO INSTEAD INSERT INTO payment_p2007_07 VALUES (DEFAULT, NEW.customer_id, NEW.staff_id, NEW.rental_id, NEW.amount, NEW.payment_date);
@@ -98,8 +102,10 @@ var lemmyEdits = []edit{
 	{does: "widen varchars", sql: `ALTER TABLE person ALTER display_name TYPE varchar(300); ALTER TABLE site ALTER name TYPE text`},
 	{does: "widen a key that everything refers to", sql: widened("post", "id") + "; ALTER SEQUENCE post_id_seq AS bigint MAXVALUE 9223372036854775807"},
 	{does: "drop an index, add partial and expression ones", sql: `DROP INDEX idx_post_url; CREATE INDEX post_shown ON post (community_id, id DESC) WHERE NOT removed AND NOT deleted; CREATE INDEX person_bot ON person (lower(name) text_pattern_ops) WHERE bot_account`},
-	{does: "rename columns", sql: `ALTER TABLE person RENAME bio TO about; ALTER TABLE registration_application RENAME TO application; ALTER TABLE application RENAME answer TO text`,
-		renamed: map[string]string{"person.about": "bio", "application": "registration_application", "application.text": "answer"}},
+	{
+		does: "rename columns", sql: `ALTER TABLE person RENAME bio TO about; ALTER TABLE registration_application RENAME TO application; ALTER TABLE application RENAME answer TO text`,
+		renamed: map[string]string{"person.about": "bio", "application": "registration_application", "application.text": "answer"},
+	},
 	{does: "add a value to an enum and a column of it", sql: `ALTER TYPE listing_type_enum ADD VALUE 'Friends' BEFORE 'Local'; ALTER TABLE community ADD COLUMN listing listing_type_enum DEFAULT 'All'`},
 	{does: "make columns mandatory", sql: `ALTER TABLE person ALTER display_name SET NOT NULL; ALTER TABLE post ALTER body SET DEFAULT '', ALTER body SET NOT NULL`},
 	{does: "change what a foreign key does", sql: `ALTER TABLE post DROP CONSTRAINT post_language_id_fkey, ADD CONSTRAINT post_language_id_fkey FOREIGN KEY (language_id) REFERENCES language ON DELETE SET DEFAULT; ALTER TABLE login_token ADD CONSTRAINT given CHECK (token <> '')`},
@@ -135,8 +141,10 @@ var uaaEdits = []edit{
 	{does: "widen varchars", sql: `ALTER TABLE groups ALTER displayname TYPE varchar(512); ALTER TABLE oauth_client_details ALTER client_secret TYPE text; ALTER TABLE users ALTER id TYPE varchar(64)`, changes: []string{"users.id"}},
 	{does: "widen serial keys", sql: `ALTER TABLE group_membership ALTER id TYPE bigint; ALTER SEQUENCE group_membership_id_seq AS bigint MAXVALUE 9223372036854775807; ALTER TABLE sec_audit ALTER id TYPE bigint, ALTER event_type TYPE bigint`},
 	{does: "drop an index, add partial and expression ones", sql: `DROP INDEX user_perf_email; CREATE INDEX users_by_email ON users (lower(email), origin) WHERE active AND verified; CREATE UNIQUE INDEX zones_lower ON identity_zone (lower(subdomain))`},
-	{does: "rename columns below expression indexes", sql: `ALTER TABLE users RENAME username TO login; ALTER TABLE user_info RENAME TO user_infos; ALTER TABLE user_infos RENAME info TO body`,
-		renamed: map[string]string{"users.login": "username", "user_infos": "user_info", "user_infos.body": "info"}},
+	{
+		does: "rename columns below expression indexes", sql: `ALTER TABLE users RENAME username TO login; ALTER TABLE user_info RENAME TO user_infos; ALTER TABLE user_infos RENAME info TO body`,
+		renamed: map[string]string{"users.login": "username", "user_infos": "user_info", "user_infos.body": "info"},
+	},
 	{does: "add a foreign key that deletes", sql: `ALTER TABLE group_membership ADD CONSTRAINT membership_of_group FOREIGN KEY (group_id) REFERENCES groups ON DELETE CASCADE; ALTER TABLE identity_provider ADD CONSTRAINT provider_of_zone FOREIGN KEY (identity_zone_id) REFERENCES identity_zone ON DELETE RESTRICT`},
 	{does: "make columns mandatory, others not", sql: `ALTER TABLE users ALTER givenname SET NOT NULL, ALTER familyname SET NOT NULL, ALTER password DROP NOT NULL; ALTER TABLE users ALTER origin DROP DEFAULT`},
 	{does: "change a check and a unique key", sql: `ALTER TABLE users DROP CONSTRAINT failed_logins_positive, ADD CONSTRAINT failed_logins_positive CHECK (failed_logins BETWEEN 0 AND 100); ALTER TABLE group_membership DROP CONSTRAINT IF EXISTS group_membership_unique_key; DROP INDEX IF EXISTS group_membership_unique_key;

@@ -52,6 +52,7 @@ func synapseSchema(t *testing.T) []artifact.File {
 // synapseValues leave the tables empty that hold one row at most.
 var synapseValues = map[string]string{
 	"appservice_stream_position": "", "event_push_summary_last_receipt_stream_id": "", "event_push_summary_stream_ordering": "", "stats_incremental_position": "", "user_directory_stream_pos": "",
+	"delayed_events_stream_pos": "",
 }
 
 func TestSynapse(t *testing.T) {
@@ -95,7 +96,7 @@ func TestLemmy15(t *testing.T) {
 
 // lemmyValues keep to checks that allow one of several columns.
 var lemmyValues = map[string]string{
-	"modlog": "", "notification": "", "previously_run_sql": "",
+	"modlog": "", "notification": "", "previously_run_sql": "", "site_aggregates": "",
 	"report_combined.comment_report_id": "NULL", "report_combined.private_message_report_id": "NULL", "report_combined.community_report_id": "NULL",
 }
 
