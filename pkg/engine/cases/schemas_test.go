@@ -52,7 +52,7 @@ func synapseSchema(t *testing.T) []artifact.File {
 // synapseValues leave the tables empty that hold one row at most.
 var synapseValues = map[string]string{
 	"appservice_stream_position": "", "event_push_summary_last_receipt_stream_id": "", "event_push_summary_stream_ordering": "", "stats_incremental_position": "", "user_directory_stream_pos": "",
-	"delayed_events_stream_pos": "", "device_lists_changes_converted_stream_position": "", "room_forgetter_stream_pos": "",
+	"delayed_events_stream_pos": "", "device_lists_changes_in_room_max_pruned_stream_id": "", "device_lists_changes_converted_stream_position": "", "room_forgetter_stream_pos": "",
 }
 
 func TestSynapse(t *testing.T) {
