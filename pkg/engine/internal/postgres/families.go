@@ -14,7 +14,7 @@ import (
 // findFamilies plans which tables leave and join their parents. While the plan runs, one that leaves is a table by itself from the start, and one
 // that joins is so until the end: from and to are changed into that, for the planner's own use.
 func (p *planner) findFamilies() error {
-	p.children = map[model.Name]bool{}
+	p.children, p.moves = map[model.Name]bool{}, map[model.Name]bool{}
 	for _, db := range []*model.Database{p.from, p.to, p.excluded} {
 		for i := range db.Tables {
 			for _, parent := range db.Tables[i].Parents() {
@@ -41,6 +41,9 @@ func (p *planner) findFamilies() error {
 			return err
 		}
 		bound := n.Partition
+		if len(leaves)+len(joins) > 0 {
+			p.moves[n.Name] = true
+		}
 		if len(leaves) > 0 {
 			p.leave(o, leaves)
 		}

@@ -31,7 +31,7 @@ func (p *planner) standsAlone(table model.Name) bool {
 	alone := func(t *model.Table) bool {
 		return t != nil && t.PartitionBy == "" && t.Partition == nil && len(t.Inherits) == 0
 	}
-	return alone(p.from.Table(table)) && alone(p.to.Table(table)) && !p.children[table]
+	return alone(p.from.Table(table)) && alone(p.to.Table(table)) && !p.children[table] && !p.moves[table]
 }
 
 // addAndValidate plans the two halves of a constraint; add is the statement that would do both at once.

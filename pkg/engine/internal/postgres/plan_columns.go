@@ -112,14 +112,25 @@ func (p *planner) addColumn(table model.Name, c *model.Column, again bool) {
 	p.add(ph, p.columnStep(table, c, "ADD COLUMN "+columnSQL(c), "add_column", diff.ColumnChange{New: c}.Severity(), reason, hazard))
 }
 
+// onceAdded is the phase for what follows the ADD COLUMN of a column.
+func (p *planner) onceAdded(table model.Name, c *model.Column) phase {
+	switch {
+	case p.lateColumns[model.ColumnRef{Table: table, Column: c.Name}]:
+		return phaseLateKeys
+	case c.Generated != nil:
+		return phaseAddGenerated
+	}
+	return phaseColumns
+}
+
 // columnExtras plans what ADD COLUMN and CREATE TABLE cannot say on every server: storage, compression, comment.
 func (p *planner) columnExtras(table model.Name, old, c *model.Column) {
+	alter, ph := "ALTER COLUMN "+ident(c.Name)+" ", phaseColumns
+	if old == nil || p.lateColumns[model.ColumnRef{Table: table, Column: c.Name}] {
+		ph = p.onceAdded(table, c)
+	}
 	if old == nil {
 		old = &model.Column{}
-	}
-	alter, ph := "ALTER COLUMN "+ident(c.Name)+" ", phaseColumns
-	if p.lateColumns[model.ColumnRef{Table: table, Column: c.Name}] {
-		ph = phaseLateKeys
 	}
 	if c.Storage != old.Storage {
 		storage := c.Storage
@@ -135,7 +146,7 @@ func (p *planner) columnExtras(table model.Name, old, c *model.Column) {
 		}
 		p.add(ph, p.columnStep(table, c, alter+"SET COMPRESSION "+compression, "set_compression", diff.Safe, "the compression method differs", ""))
 	}
-	p.columnTargets(table, old, c)
+	p.columnTargets(ph, table, old, c)
 	p.comment("COLUMN "+qualified(table)+"."+ident(c.Name), table, display(table.Schema, table.Name, c.Name), old.Comment, c.Comment)
 }
 

@@ -193,7 +193,7 @@ func (p *planner) marked(table model.Name, x *model.Index) bool {
 }
 
 // columnTargets plans statistics targets and options of a column.
-func (p *planner) columnTargets(table model.Name, o, c *model.Column) {
+func (p *planner) columnTargets(ph phase, table model.Name, o, c *model.Column) {
 	alter := "ALTER COLUMN " + ident(c.Name) + " "
 	target := func(x *model.Column) int {
 		if x.Statistics == nil {
@@ -202,12 +202,12 @@ func (p *planner) columnTargets(table model.Name, o, c *model.Column) {
 		return *x.Statistics
 	}
 	if target(o) != target(c) {
-		p.add(phaseColumns, p.columnStep(table, c, alter+"SET STATISTICS "+strconv.Itoa(target(c)), "set_statistics", diff.Safe, "the statistics target differs", ""))
+		p.add(ph, p.columnStep(table, c, alter+"SET STATISTICS "+strconv.Itoa(target(c)), "set_statistics", diff.Safe, "the statistics target differs", ""))
 	}
 	set, reset := optionChanges(o.Options, c.Options)
 	for _, action := range []string{reset, set} {
 		if action != "" {
-			p.add(phaseColumns, p.columnStep(table, c, alter+action, "set_column_options", diff.Safe, "the options of the column differ", ""))
+			p.add(ph, p.columnStep(table, c, alter+action, "set_column_options", diff.Safe, "the options of the column differ", ""))
 		}
 	}
 }
@@ -251,7 +251,7 @@ func (p *planner) alterNotNull(table model.Name, o, n *model.Column) {
 			add("ALTER COLUMN "+ident(n.Name)+" SET NOT NULL", "set_not_null", diff.Warning, "the column is declared NOT NULL", hazard)
 			return
 		}
-		p.addNotNullRule(table, n, hazard)
+		p.addNotNullRule(phaseColumns, table, n, hazard)
 	case n.NotNull:
 		if before.Name != after.Name {
 			add("RENAME CONSTRAINT "+ident(before.Name)+" TO "+ident(after.Name), "rename_constraint", diff.Warning, "the NOT NULL constraint has another name", "")
@@ -268,7 +268,7 @@ func (p *planner) alterNotNull(table model.Name, o, n *model.Column) {
 }
 
 // addNotNullRule adds a NOT NULL that has something of its own.
-func (p *planner) addNotNullRule(table model.Name, c *model.Column, hazard string) {
+func (p *planner) addNotNullRule(ph phase, table model.Name, c *model.Column, hazard string) {
 	r := c.NotNullRule
 	action := "ADD CONSTRAINT " + ident(r.Name) + " NOT NULL " + ident(c.Name)
 	if r.NoInherit {
@@ -277,7 +277,7 @@ func (p *planner) addNotNullRule(table model.Name, c *model.Column, hazard strin
 	if r.NotValid {
 		action, hazard = action+" NOT VALID", ""
 	}
-	p.add(phaseColumns, p.columnStep(table, c, action, "set_not_null", diff.Warning, "the column is declared NOT NULL", hazard))
+	p.add(ph, p.columnStep(table, c, action, "set_not_null", diff.Warning, "the column is declared NOT NULL", hazard))
 	p.comment("CONSTRAINT "+ident(r.Name)+" ON "+qualified(table), table, display(table.Schema, table.Name, r.Name), "", r.Comment)
 }
 
@@ -286,7 +286,7 @@ func (p *planner) newNotNullRule(table model.Name, c *model.Column) {
 	switch r := c.NotNullRule; {
 	case r == nil:
 	case r.NotValid:
-		p.addNotNullRule(table, c, "")
+		p.addNotNullRule(p.onceAdded(table, c), table, c, "")
 	default:
 		p.comment("CONSTRAINT "+ident(r.Name)+" ON "+qualified(table), table, display(table.Schema, table.Name, r.Name), "", r.Comment)
 	}

@@ -30,7 +30,31 @@ func (p *planner) planSequences() {
 			p.comment("SEQUENCE "+qualified(c.New.Name), ownerTable(c.New), display(c.New.Schema, c.New.Name.Name), old, c.New.Comment)
 		}
 	}
+	p.persistSequences()
 	p.moveOwners()
+}
+
+// persistSequences gives every sequence that stays its declared persistence. It may have lost it to its owner: since PostgreSQL 15, a table takes its
+// sequences with it.
+func (p *planner) persistSequences() {
+	for i := range p.to.Sequences {
+		n := &p.to.Sequences[i]
+		j, ok := slices.BinarySearchFunc(p.from.Sequences, n.Name, func(s model.Sequence, k model.Name) int { return s.Compare(k) })
+		if !ok {
+			continue
+		}
+		o := &p.from.Sequences[j]
+		unlogged := o.Unlogged
+		if o.Owner != nil && !p.columnGoes(*o.Owner) && p.major >= 15 {
+			if before, after := p.from.Table(o.Owner.Table), p.to.Table(o.Owner.Table); before != nil && after != nil && before.Unlogged != after.Unlogged {
+				unlogged = after.Unlogged
+			}
+		}
+		if unlogged != n.Unlogged {
+			word := map[bool]string{true: "UNLOGGED", false: "LOGGED"}[n.Unlogged]
+			p.addSequence(phaseOwners, n, "ALTER SEQUENCE "+qualified(n.Name)+" SET "+word, "alter_sequence", diff.Warning, "whether it survives a crash differs", "")
+		}
+	}
 }
 
 func (p *planner) addSequence(ph phase, s *model.Sequence, sql, kind, severity, reason, hazard string) {
@@ -50,10 +74,6 @@ func (p *planner) alterSequence(c diff.SequenceChange) {
 	options := sequenceOptions(c.New.Type, c.New.SequenceOptions, afterTypeChange(c.Old.Type, c.New.Type, c.Old.SequenceOptions))
 	if c.Old.Type != c.New.Type {
 		options = strings.TrimSpace("AS " + c.New.Type + " " + options)
-	}
-	if c.Old.Unlogged != c.New.Unlogged {
-		word := map[bool]string{true: "UNLOGGED", false: "LOGGED"}[c.New.Unlogged]
-		p.addSequence(phaseOwners, c.New, "ALTER SEQUENCE "+qualified(c.New.Name)+" SET "+word, "alter_sequence", diff.Warning, "whether it survives a crash differs", "")
 	}
 	if options != "" {
 		p.addSequence(phaseSequences, c.New, "ALTER SEQUENCE "+qualified(c.New.Name)+" "+options, "alter_sequence", c.Severity(), "the sequence's options differ", "")

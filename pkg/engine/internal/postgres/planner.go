@@ -99,6 +99,7 @@ type planner struct {
 	types    typePlan
 	shelf    *shelf
 	children map[model.Name]bool // the tables that have children, on either side
+	moves    map[model.Name]bool // the tables that leave or join a parent
 	dropped  map[partKey]bool    // constraints and indexes that the plan drops
 	// inherited is what tables of the target have from their parents, and is no part of the model.
 	inherited map[model.Name]*model.Table
