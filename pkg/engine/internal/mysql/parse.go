@@ -387,7 +387,7 @@ func (p *parsed) option(key, value string) {
 // resets are the table options that can be taken off again, and what says so.
 var resets = map[string]string{
 	"ROW_FORMAT": "DEFAULT", "KEY_BLOCK_SIZE": "0", "STATS_PERSISTENT": "DEFAULT", "STATS_AUTO_RECALC": "DEFAULT", "STATS_SAMPLE_PAGES": "DEFAULT",
-	"PACK_KEYS": "DEFAULT", "DELAY_KEY_WRITE": "0", "CHECKSUM": "0", "PAGE_CHECKSUM": "0", "TRANSACTIONAL": "DEFAULT", "MAX_ROWS": "0", "MIN_ROWS": "0",
+	"PACK_KEYS": "DEFAULT", "DELAY_KEY_WRITE": "0", "CHECKSUM": "0", "PAGE_CHECKSUM": "DEFAULT", "TRANSACTIONAL": "DEFAULT", "MAX_ROWS": "0", "MIN_ROWS": "0",
 	"AVG_ROW_LENGTH": "0", "COMPRESSION": "''", "ENCRYPTION": "'N'", "INSERT_METHOD": "NO",
 	"`PAGE_COMPRESSED`": "DEFAULT", "`PAGE_COMPRESSION_LEVEL`": "DEFAULT", "`ENCRYPTED`": "DEFAULT", "`ENCRYPTION_KEY_ID`": "DEFAULT",
 	"`page_compressed`": "DEFAULT", "`page_compression_level`": "DEFAULT", "`encrypted`": "DEFAULT", "`encryption_key_id`": "DEFAULT",

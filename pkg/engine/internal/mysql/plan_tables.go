@@ -66,12 +66,15 @@ func (p *planner) alterTable(c *diff.TableChange) {
 	}
 	p.alter(phaseAlter, name, viaText(c))
 	// The server wants a change of versioning by itself.
-	if len(versioning) > 0 && o.Versioned && !n.Versioned {
+	if len(versioning) > 0 && (o.Versioned && !n.Versioned || !o.Versioned && hasUnversioned(c.New)) {
 		p.alter(phaseAlter, name, versioning)
 		p.alter(phaseAlter, name, clauses)
 	} else {
 		p.alter(phaseAlter, name, clauses)
 		p.alter(phaseAlter, name, versioning)
+	}
+	if kept := keptOption(c); kept != "" {
+		p.alter(phaseAlter, name, []clause{{sql: kept, kind: "set_table_options", severity: diff.Safe, reason: "the table options differ", weight: rewrite}})
 	}
 	if repartition && n.Partitioning != "" {
 		p.alter(phasePartition, name, []clause{{
@@ -79,6 +82,23 @@ func (p *planner) alterTable(c *diff.TableChange) {
 			hazard: "fails if a row fits into no partition", weight: rewrite,
 		}})
 	}
+}
+
+// hasUnversioned reports a column that only a table with versions can have.
+func hasUnversioned(t *model.Table) bool {
+	return slices.ContainsFunc(t.Columns, func(c model.Column) bool { return c.MySQLPart().Unversioned })
+}
+
+// keptOption is the reset of an option that Aria gives every table and that stays when the table leaves that engine.
+func keptOption(c *diff.TableChange) string {
+	const option = "PAGE_CHECKSUM="
+	has := func(t *model.Table) bool {
+		return slices.ContainsFunc(t.Options, func(s string) bool { return strings.HasPrefix(s, option) })
+	}
+	if c.Old.MySQLPart().Engine != "Aria" || c.New.MySQLPart().Engine == "Aria" || !has(c.Old) || has(c.New) {
+		return ""
+	}
+	return option + "DEFAULT"
 }
 
 // versioningClauses switch system versioning, together with the columns and the period that it needs.

@@ -104,6 +104,7 @@ func (p *planner) alter(ph phase, table string, clauses []clause) {
 	if len(clauses) == 0 {
 		return
 	}
+	forgotten := p.forgotten(table, clauses)
 	var actions, reasons, hazards []string
 	severity, heaviest := diff.Safe, instant
 	for _, c := range clauses {
@@ -130,10 +131,29 @@ func (p *planner) alter(ph phase, table string, clauses []clause) {
 	if len(clauses) == 1 {
 		separator = ""
 	}
+	if len(forgotten) > 0 {
+		// Partitions stand behind the options without a comma.
+		if strings.HasPrefix(clauses[0].sql, "PARTITION BY") || clauses[0].sql == "REMOVE PARTITIONING" {
+			actions[0] = strings.Join(forgotten, " ") + " " + actions[0]
+		} else {
+			actions, separator = append(actions, forgotten...), ",\n  "
+		}
+	}
 	p.add(ph, step{table: table, Statement: plan.Statement{
 		SQL: "ALTER TABLE " + ident(table) + " " + strings.Join(actions, separator), Severity: severity, Kind: kind, Object: display(table),
 		Reason: listed(reasons), Lock: weights[heaviest].lock, Hazard: listed(hazards),
 	}})
+}
+
+// forgotten are the options that an ALTER TABLE takes off when it does not say them again.
+func (p *planner) forgotten(table string, clauses []clause) []string {
+	t := p.to.Table(model.Name{Name: table})
+	if t == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(t.Options), func(option string) bool {
+		return !strings.HasPrefix(option, "PAGE_CHECKSUM=") || slices.ContainsFunc(clauses, func(c clause) bool { return c.sql == option })
+	})
 }
 
 // listed joins phrases; a table with very many differences does not name them all.

@@ -29,6 +29,9 @@ func (p *planner) refuse() error {
 	for i := range p.diff.Tables {
 		t := &p.diff.Tables[i]
 		for _, c := range t.Columns {
+			if c.Old != nil && c.New != nil && c.New.MySQLPart().RowPeriod != "" && c.Old.MySQLPart().RowPeriod == c.New.MySQLPart().RowPeriod {
+				return refuseObject("column %q of table %q is a part of the system period and declared otherwise, which the server has no statement for: take the versioning off in a step of its own", c.New.Name, t.New.Name.Name)
+			}
 			if c.Old != nil && c.New != nil && !convertible(c.Old.Type, c.New.Type) && (isShape(typeWord(c.Old.Type)) || isShape(typeWord(c.New.Type))) {
 				return refuseObject("column %q of table %q changes from %s to %s, which the server has no conversion for: drop the column and declare another", c.New.Name, t.New.Name.Name, c.Old.Type, c.New.Type)
 			}
