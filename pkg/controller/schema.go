@@ -94,7 +94,7 @@ func decide(ctx context.Context, pass *kube.Pass) (operation.Step, bool, error) 
 func priorityOf(p *kube.Pass) int {
 	st := &p.Schema.Status
 	switch {
-	case st.PendingObservation != nil, st.ActiveOperation != nil && st.ActiveOperation.LeaseEpoch != "":
+	case st.PendingObservation != nil, st.PendingLockRelease != nil, st.ActiveOperation != nil && st.ActiveOperation.LeaseEpoch != "":
 		return priorityHolder
 	case st.ActiveOperation != nil:
 		return priorityInFlight

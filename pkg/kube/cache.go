@@ -27,11 +27,45 @@ func CacheOptions() cache.Options {
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&batchv1.Job{}: {Label: ours},
-			&corev1.Pod{}:  {Label: ours},
+			&batchv1.Job{}: {Label: ours, Transform: slim},
+			&corev1.Pod{}:  {Label: ours, Transform: slim},
 		},
 		ReaderFailOnMissingInformer: false,
 	}
+}
+
+// slim keeps of a Job whose cleanup is due, and of a Pod that has ended, what says how it ended. They are most of what there is, wait for nothing but
+// their deletion, and who still has to judge their shape reads it from the API server.
+func slim(o any) (any, error) {
+	switch x := o.(type) {
+	case *batchv1.Job:
+		x.ManagedFields = nil
+		if x.Spec.TTLSecondsAfterFinished != nil {
+			x.Annotations, x.Spec.Template = nil, corev1.PodTemplateSpec{}
+		}
+	case *corev1.Pod:
+		x.ManagedFields = nil
+		if ended(x) {
+			names := make([]corev1.Container, 0, len(x.Spec.InitContainers)) // for resultContainer
+			for i := range x.Spec.InitContainers {
+				names = append(names, corev1.Container{Name: x.Spec.InitContainers[i].Name})
+			}
+			x.Annotations, x.Spec = nil, corev1.PodSpec{InitContainers: names}
+		}
+	}
+	return o, nil
+}
+
+// slimJob reports whether a Job came through slim with its shape taken away.
+func slimJob(job *batchv1.Job) bool {
+	return job.Spec.TTLSecondsAfterFinished != nil && len(job.Spec.Template.Spec.Containers) == 0
+}
+
+// slimPod reports the same of a Pod.
+func slimPod(pod *corev1.Pod) bool { return ended(pod) && len(pod.Spec.Containers) == 0 }
+
+func ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
 // Index prepares the lookups of the caches. It is called once, before they start.

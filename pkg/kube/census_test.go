@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -45,14 +46,26 @@ func (c *claims) List(_ context.Context, list client.ObjectList, opts ...client.
 	return nil
 }
 
+func key(o client.Object) string {
+	if s, ok := o.(*v1alpha1.PtahSchema); ok {
+		return s.Spec.Target.CoordinationKey
+	}
+	return o.(*v1alpha1.PtahMigration).Spec.Target.CoordinationKey
+}
+
 func listed[T any](c *claims, o client.ListOptions, all []T, object func(*T) client.Object) (items []T, next string) {
 	if c.indexes == nil {
+		for i := range all {
+			if o.FieldSelector.Matches(fields.Set{v1alpha1.CoordinationKeyField: key(object(&all[i]))}) {
+				items = append(items, all[i])
+			}
+		}
 		begin, _ := strconv.Atoi(o.Continue)
-		end := min(begin+c.page, len(all))
-		if end < len(all) {
+		end := min(begin+c.page, len(items))
+		if end < len(items) {
 			next = strconv.Itoa(end)
 		}
-		return all[begin:end], next
+		return items[begin:end], next
 	}
 	for _, r := range o.FieldSelector.Requirements() {
 		for i := range all {
@@ -110,7 +123,10 @@ func TestSchemasAndMigrationsClaimOneRealm(t *testing.T) {
 				for i := range n {
 					x, y := *s.DeepCopy(), *m.DeepCopy()
 					x.UID, y.UID = types.UID(fmt.Sprintf("s%d", i)), types.UID(fmt.Sprintf("m%d", i))
-					x.Spec.Target.CoordinationKey, y.Spec.Target.CoordinationKey = "far/away", "far/away"
+					if x.Spec.Target.Engine, y.Spec.Target.Engine = "MySQL", "MySQL"; i%2 == 0 { // the same key on another server, or another key
+						x.Spec.Target, y.Spec.Target = target, target
+						x.Spec.Target.CoordinationKey, y.Spec.Target.CoordinationKey = "far/away", "far/away"
+					}
 					schemas, migrations = append(schemas, x), append(migrations, y)
 				}
 				slices.Reverse(schemas)
@@ -121,14 +137,22 @@ func TestSchemasAndMigrationsClaimOneRealm(t *testing.T) {
 			cached := &claims{schemas: schemas, migrations: migrations, indexes: map[string]client.IndexerFunc{}}
 			require.NoError(t, Index(t.Context(), cached))
 			server := &claims{schemas: schemas, migrations: migrations, page: 3}
-			for self, want := range map[realm.Claimant]realm.Verdict{SchemaClaimant(&s): c.ofSchema, MigrationClaimant(&m): c.ofMigration} {
+			for _, resource := range []struct {
+				self realm.Claimant
+				key  string
+				want realm.Verdict
+			}{
+				{SchemaClaimant(&s), s.Spec.Target.CoordinationKey, c.ofSchema},
+				{MigrationClaimant(&m), m.Spec.Target.CoordinationKey, c.ofMigration},
+			} {
+				self := resource.self
 				if self.Digest == "" {
 					continue // it claims nothing that could be counted
 				}
 				for _, reader := range []*claims{cached, server} {
-					others, err := claimants(t.Context(), reader, reader == server, self.Digest)
+					others, err := claimants(t.Context(), reader, reader == server, self.Digest, resource.key)
 					require.NoError(t, err)
-					assert.Equal(t, want, realm.Judge(self, others), "%s, directly: %v", self.UID, reader == server)
+					assert.Equal(t, resource.want, realm.Judge(self, others), "%s, directly: %v", self.UID, reader == server)
 				}
 			}
 		})

@@ -3,11 +3,13 @@ package kube
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,9 +26,10 @@ type Pass struct {
 	View     *schema.View
 	Snapshot operation.Snapshot
 
-	world *World
-	job   *batchv1.Job // as it was seen, for judging its Pods
-	jobAt time.Time    // when this process wrote it; meaningless for one from the cache
+	world   *World
+	job     *batchv1.Job                   // as it was seen, for judging its Pods
+	jobAt   time.Time                      // when this process wrote it; meaningless for one from the cache
+	scanned []metav1.PartialObjectMetadata // Pods of the namespace that belong to Jobs, as one reading found them; nil before
 }
 
 // Gather takes a first look, from the caches. The second result is false where the schema is gone.
@@ -45,7 +48,7 @@ func (w *World) Gather(ctx context.Context, k Key) (*Pass, bool, error) {
 func (p *Pass) look(ctx context.Context) {
 	p.recall()
 	p.cachedJob(ctx)
-	p.proofPods(ctx, p.world.Cached, false)
+	p.proofPods(ctx, false)
 	p.cachedApprovals(ctx)
 	p.census(ctx, p.world.Cached, false)
 }
@@ -70,6 +73,9 @@ func (w *World) latest(ctx context.Context, k Key) (*v1alpha1.PtahSchema, bool, 
 	}
 	if ours, ok := written.(*v1alpha1.PtahSchema); ok && !direct && ours.UID == s.UID && newer(ours.ResourceVersion, s.ResourceVersion) {
 		return ours.DeepCopy(), false, nil
+	}
+	if written != nil {
+		w.Memory.Arrived(k, written.GetResourceVersion())
 	}
 	return s, direct, nil
 }
@@ -103,7 +109,7 @@ func hasFinalizer(o client.Object, name string) bool {
 func (p *Pass) recall() {
 	p.world.Memory.with(p.Key, func(r *recollection) {
 		if r.uid != p.Schema.UID {
-			*r = recollection{uid: p.Schema.UID, object: r.object}
+			*r = recollection{uid: p.Schema.UID, object: r.object, version: r.version}
 		}
 		p.Snapshot.Permit, p.Snapshot.Refusal = r.permit, r.refusal
 		op := p.Schema.Status.ActiveOperation
@@ -133,7 +139,11 @@ func (p *Pass) cachedJob(ctx context.Context) {
 		return
 	}
 	job := &batchv1.Job{}
-	err := p.world.Cached.Get(ctx, types.NamespacedName{Namespace: p.Schema.Namespace, Name: op.JobName}, job)
+	name := types.NamespacedName{Namespace: p.Schema.Namespace, Name: op.JobName}
+	err := p.world.Cached.Get(ctx, name, job)
+	if err == nil && slimJob(job) {
+		err = p.world.Direct.Get(ctx, name, job)
+	}
 	switch {
 	case err == nil && (p.job == nil || p.job.UID != job.UID || !newer(p.job.ResourceVersion, job.ResourceVersion)):
 		p.job = job
@@ -148,7 +158,7 @@ func (p *Pass) cachedJob(ctx context.Context) {
 		return
 	}
 	p.seeJob(false)
-	p.pods(ctx, p.world.Cached, false)
+	p.pods(ctx, false)
 	p.podless(ctx)
 }
 
@@ -169,19 +179,31 @@ func (p *Pass) podless(ctx context.Context) {
 }
 
 // pods lists what the claim's Job owns, by its UID: labels can be copied, an owner cannot be shared.
-func (p *Pass) pods(ctx context.Context, reader client.Reader, fresh bool) {
+func (p *Pass) pods(ctx context.Context, fresh bool) {
 	if p.job == nil {
 		p.Snapshot.Pods = operation.Known[[]operation.Pod]{State: operation.Absent, Fresh: fresh}
 		return
 	}
-	owned, err := p.world.ownedPods(ctx, reader, fresh, p.Schema.Namespace, p.job.Name, p.job.UID)
+	owned, err := p.ownedPods(ctx, fresh, p.job.Name, p.job.UID)
 	if err != nil {
 		p.Snapshot.Pods = operation.Known[[]operation.Pod]{State: operation.Unknown, Fresh: fresh}
 		return
 	}
 	facts := make([]operation.Pod, 0, len(owned))
 	for i := range owned {
-		facts = append(facts, podFacts(&owned[i], schema.MatchPod(p.Schema, p.job, &owned[i])))
+		pod := &owned[i]
+		if slimPod(pod) {
+			pod = &corev1.Pod{}
+			found, err := p.world.find(ctx, client.ObjectKeyFromObject(&owned[i]), pod)
+			if err != nil {
+				p.Snapshot.Pods = operation.Known[[]operation.Pod]{State: operation.Unknown, Fresh: fresh}
+				return
+			}
+			if !found {
+				continue
+			}
+		}
+		facts = append(facts, podFacts(pod, schema.MatchPod(p.Schema, p.job, pod)))
 	}
 	p.Snapshot.Pods = known(facts, fresh)
 }
@@ -194,26 +216,62 @@ func known(facts []operation.Pod, fresh bool) operation.Known[[]operation.Pod] {
 	return operation.Known[[]operation.Pod]{State: state, Fresh: fresh, Value: facts}
 }
 
-// ownedPods finds Pods by their owner. A Job whose UID nobody learned is found by its name.
-func (w *World) ownedPods(ctx context.Context, reader client.Reader, all bool, namespace, job string, uid types.UID) ([]corev1.Pod, error) {
-	opts := []client.ListOption{client.InNamespace(namespace)}
-	if !all {
-		opts = append(opts, client.MatchingFields{podOwnerIndex: job})
+// ownedPods finds Pods by their owner. A Job whose UID nobody learned is found by its name. A fresh look goes through the whole namespace, because
+// labels are for anybody to change; of a Pod that is not owned it fetches the metadata alone.
+func (p *Pass) ownedPods(ctx context.Context, fresh bool, job string, uid types.UID) ([]corev1.Pod, error) {
+	owned := func(o client.Object) bool {
+		return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool {
+			return r.Kind == "Job" && r.Name == job && (uid == "" || r.UID == uid)
+		})
 	}
-	var list corev1.PodList
-	if err := reader.List(ctx, &list, opts...); err != nil {
-		return nil, fmt.Errorf("listing pods of job %s/%s: %w", namespace, job, err)
+	namespace := p.Schema.Namespace
+	if !fresh {
+		var list corev1.PodList
+		if err := p.world.Cached.List(ctx, &list, client.InNamespace(namespace), client.MatchingFields{podOwnerIndex: job}); err != nil {
+			return nil, fmt.Errorf("listing pods of job %s/%s: %w", namespace, job, err)
+		}
+		return slices.DeleteFunc(list.Items, func(pod corev1.Pod) bool { return !owned(&pod) }), nil
+	}
+	if err := p.scanPods(ctx); err != nil {
+		return nil, err
 	}
 	var out []corev1.Pod
-	for i := range list.Items {
-		for _, o := range list.Items[i].OwnerReferences {
-			if o.Kind == "Job" && o.Name == job && (uid == "" || o.UID == uid) {
-				out = append(out, list.Items[i])
-				break
-			}
+	for i := range p.scanned {
+		if !owned(&p.scanned[i]) {
+			continue
+		}
+		var pod corev1.Pod
+		found, err := p.world.find(ctx, client.ObjectKeyFromObject(&p.scanned[i]), &pod)
+		if err != nil {
+			return nil, err
+		}
+		if found && owned(&pod) {
+			out = append(out, pod)
 		}
 	}
 	return out, nil
+}
+
+// scanPods lists the metadata of the namespace's Pods that some Job owns, once for each reading.
+func (p *Pass) scanPods(ctx context.Context) error {
+	if p.scanned != nil {
+		return nil
+	}
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("PodList"))
+	scanned := []metav1.PartialObjectMetadata{}
+	err := pages(ctx, p.world.Direct, list, func(list *metav1.PartialObjectMetadataList) {
+		for i := range list.Items {
+			if m := &list.Items[i]; slices.ContainsFunc(m.OwnerReferences, func(r metav1.OwnerReference) bool { return r.Kind == "Job" }) {
+				scanned = append(scanned, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: m.Namespace, Name: m.Name, OwnerReferences: m.OwnerReferences}})
+			}
+		}
+	}, client.InNamespace(p.Schema.Namespace))
+	if err != nil {
+		return fmt.Errorf("listing the pods of %s: %w", p.Schema.Namespace, err)
+	}
+	p.scanned = scanned
+	return nil
 }
 
 func (p *Pass) cachedApprovals(ctx context.Context) {
@@ -232,7 +290,7 @@ func (p *Pass) census(ctx context.Context, reader client.Reader, fresh bool) {
 		p.Snapshot.Census = operation.Known[operation.Census]{State: operation.Present, Fresh: fresh}
 		return
 	}
-	others, err := claimants(ctx, reader, fresh, self.Digest)
+	others, err := claimants(ctx, reader, fresh, self.Digest, p.Schema.Spec.Target.CoordinationKey)
 	if err != nil {
 		p.Snapshot.Census = operation.Known[operation.Census]{State: operation.Unknown, Fresh: fresh}
 		return
@@ -259,40 +317,34 @@ func MigrationClaimant(m *v1alpha1.PtahMigration) realm.Claimant {
 	return c
 }
 
-// censusPage bounds one page of a direct census.
-const censusPage = 500
-
-// claimants lists who claims a realm: from the index of the caches, or page by page from the API server.
-func claimants(ctx context.Context, reader client.Reader, direct bool, digest string) ([]realm.Claimant, error) {
+// claimants lists who claims a realm: from the index of the caches, or from the API server, which sends only those with the same key.
+func claimants(ctx context.Context, reader client.Reader, direct bool, digest, coordinationKey string) ([]realm.Claimant, error) {
 	var out []realm.Claimant
-	if !direct {
-		var schemas v1alpha1.PtahSchemaList
-		var migrations v1alpha1.PtahMigrationList
-		if err := reader.List(ctx, &schemas, client.MatchingFields{realmIndex: digest}, client.UnsafeDisableDeepCopy); err != nil {
-			return nil, fmt.Errorf("counting schemas of a realm: %w", err)
-		}
-		if err := reader.List(ctx, &migrations, client.MatchingFields{realmIndex: digest}, client.UnsafeDisableDeepCopy); err != nil {
-			return nil, fmt.Errorf("counting migrations of a realm: %w", err)
-		}
-		for i := range schemas.Items {
-			out = append(out, SchemaClaimant(&schemas.Items[i]))
-		}
-		for i := range migrations.Items {
-			out = append(out, MigrationClaimant(&migrations.Items[i]))
-		}
-		return out, nil
-	}
-	err := pages(ctx, reader, &v1alpha1.PtahSchemaList{}, func(list *v1alpha1.PtahSchemaList) {
+	schemas := func(list *v1alpha1.PtahSchemaList) {
 		for i := range list.Items {
 			out = append(out, SchemaClaimant(&list.Items[i]))
 		}
-	})
-	if err == nil {
-		err = pages(ctx, reader, &v1alpha1.PtahMigrationList{}, func(list *v1alpha1.PtahMigrationList) {
-			for i := range list.Items {
-				out = append(out, MigrationClaimant(&list.Items[i]))
-			}
-		})
+	}
+	migrations := func(list *v1alpha1.PtahMigrationList) {
+		for i := range list.Items {
+			out = append(out, MigrationClaimant(&list.Items[i]))
+		}
+	}
+	var err error
+	if direct {
+		chosen := client.MatchingFields{v1alpha1.CoordinationKeyField: coordinationKey}
+		if err = pages(ctx, reader, &v1alpha1.PtahSchemaList{}, schemas, chosen); err == nil {
+			err = pages(ctx, reader, &v1alpha1.PtahMigrationList{}, migrations, chosen)
+		}
+	} else {
+		var s v1alpha1.PtahSchemaList
+		var m v1alpha1.PtahMigrationList
+		indexed := client.MatchingFields{realmIndex: digest}
+		if err = reader.List(ctx, &s, indexed, client.UnsafeDisableDeepCopy); err == nil {
+			err = reader.List(ctx, &m, indexed, client.UnsafeDisableDeepCopy)
+		}
+		schemas(&s)
+		migrations(&m)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("counting the claimants of a realm: %w", err)
@@ -300,10 +352,13 @@ func claimants(ctx context.Context, reader client.Reader, direct bool, digest st
 	return out, nil
 }
 
-func pages[L client.ObjectList](ctx context.Context, reader client.Reader, list L, visit func(L)) error {
+// pageSize bounds one page of a list.
+const pageSize = 500
+
+func pages[L client.ObjectList](ctx context.Context, reader client.Reader, list L, visit func(L), opts ...client.ListOption) error {
 	token := ""
 	for {
-		if err := reader.List(ctx, list, client.Limit(censusPage), client.Continue(token)); err != nil {
+		if err := reader.List(ctx, list, append(slices.Clone(opts), client.Limit(pageSize), client.Continue(token))...); err != nil {
 			return err
 		}
 		visit(list)

@@ -35,7 +35,8 @@ type Memory struct {
 // recollection is what is remembered of one resource.
 type recollection struct {
 	uid       types.UID
-	object    client.Object // as this process wrote it last
+	object    client.Object // as this process wrote it last; nil once the cache has it
+	version   string        // of what this process wrote last
 	job       *batchv1.Job  // as this process wrote it last
 	jobAt     time.Time     // when it did
 	permit    string
@@ -74,23 +75,33 @@ func (m *Memory) Forget(k Key) {
 
 // Wrote remembers an object as the API server returned it, so that the next pass does not decide on an older one.
 func (m *Memory) Wrote(k Key, object client.Object) {
+	object.SetManagedFields(nil)
 	m.with(k, func(r *recollection) {
-		r.object = object
+		r.object, r.version = object, object.GetResourceVersion()
 		r.direct = false
+	})
+}
+
+// Arrived drops the object that this process wrote: the cache has it, or a later one.
+func (m *Memory) Arrived(k Key, version string) {
+	m.with(k, func(r *recollection) {
+		if r.version == version {
+			r.object = nil
+		}
 	})
 }
 
 // OurWrite reports whether a version of a resource is the one that this process wrote last.
 func (m *Memory) OurWrite(k Key, version string) bool {
 	ours := false
-	m.with(k, func(r *recollection) { ours = r.object != nil && r.object.GetResourceVersion() == version })
+	m.with(k, func(r *recollection) { ours = version != "" && r.version == version })
 	return ours
 }
 
 // Distrust makes the next pass read the resource from the API server: a write conflicted, or its reply was lost.
 func (m *Memory) Distrust(k Key) {
 	m.with(k, func(r *recollection) {
-		r.object = nil
+		r.object, r.version = nil, ""
 		r.direct = true
 	})
 }
@@ -117,6 +128,7 @@ func (m *Memory) Refuse(k Key, claimID, message string, now time.Time) {
 
 // WroteJob remembers a Job as the API server returned it.
 func (m *Memory) WroteJob(k Key, job *batchv1.Job, now time.Time) {
+	job.ManagedFields = nil
 	m.with(k, func(r *recollection) { r.job, r.jobAt = job, now })
 }
 

@@ -25,6 +25,7 @@ import (
 // Read asks the API server itself for parts of the world. A read that fails leaves its part Unknown. It reports false where the schema is
 // gone.
 func (p *Pass) Read(ctx context.Context, parts operation.Part) (bool, error) {
+	p.scanned = nil
 	if parts&operation.PartResource != 0 {
 		if gone, err := p.readResource(ctx); gone || err != nil {
 			return false, err
@@ -35,8 +36,8 @@ func (p *Pass) Read(ctx context.Context, parts operation.Part) (bool, error) {
 		read func(context.Context)
 	}{
 		{operation.PartJob, p.readJob},
-		{operation.PartPods, func(ctx context.Context) { p.pods(ctx, p.world.Direct, true) }},
-		{operation.PartProofPods, func(ctx context.Context) { p.proofPods(ctx, p.world.Direct, true) }},
+		{operation.PartPods, func(ctx context.Context) { p.pods(ctx, true) }},
+		{operation.PartProofPods, func(ctx context.Context) { p.proofPods(ctx, true) }},
 		{operation.PartLease, p.readLease},
 		{operation.PartCensus, func(ctx context.Context) { p.census(ctx, p.world.Direct, true) }},
 		{operation.PartAdmission, p.readAdmission},
@@ -101,13 +102,13 @@ func (p *Pass) readJob(ctx context.Context) {
 }
 
 // proofPods finds the Pods of the Apply that a proof is owed for. A fresh look scans the whole namespace.
-func (p *Pass) proofPods(ctx context.Context, reader client.Reader, fresh bool) {
+func (p *Pass) proofPods(ctx context.Context, fresh bool) {
 	proof := p.Schema.Status.PendingObservation
 	if proof == nil || proof.ApplyJobName == "" {
 		p.Snapshot.ProofPods = operation.Known[[]operation.Pod]{State: operation.Absent, Fresh: true}
 		return
 	}
-	owned, err := p.world.ownedPods(ctx, reader, fresh, p.Schema.Namespace, proof.ApplyJobName, proof.ApplyJobUID)
+	owned, err := p.ownedPods(ctx, fresh, proof.ApplyJobName, proof.ApplyJobUID)
 	if err != nil {
 		p.Snapshot.ProofPods = operation.Known[[]operation.Pod]{State: operation.Unknown, Fresh: fresh}
 		return
@@ -225,7 +226,7 @@ func (w *World) storedPlan(ctx context.Context, s *v1alpha1.PtahSchema, name str
 
 func (p *Pass) readApprovals(ctx context.Context) {
 	var list v1alpha1.PtahSchemaApprovalList
-	if err := p.world.Direct.List(ctx, &list, client.InNamespace(p.Schema.Namespace)); err != nil {
+	if err := p.world.Direct.List(ctx, &list, client.InNamespace(p.Schema.Namespace), client.MatchingFields{v1alpha1.ApprovalSchemaField: p.Schema.Name}); err != nil {
 		p.View.Approvals = operation.Known[[]v1alpha1.PtahSchemaApproval]{State: operation.Unknown, Fresh: true}
 		return
 	}

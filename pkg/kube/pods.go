@@ -47,7 +47,7 @@ func podFacts(pod *corev1.Pod, mismatch string) operation.Pod {
 // podStopped reports whether nothing in the Pod executes any more. A phase alone is not believed while a container is said to run: a node
 // that went away leaves such Pods behind.
 func podStopped(pod *corev1.Pod) bool {
-	if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+	if !ended(pod) {
 		return false
 	}
 	orphan := orphaned(pod)

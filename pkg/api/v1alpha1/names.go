@@ -72,6 +72,13 @@ const (
 	ArtifactBuildRunAnnotation    = "io.stokaro.ptah.build-run"
 )
 
+// Fields that the API server itself selects by (kubectl get --field-selector), so that a question about one database, or about the approvals of one
+// schema, costs the same however many there are.
+const (
+	CoordinationKeyField = "spec.target.coordinationKey" // of schemas and migrations
+	ApprovalSchemaField  = "spec.schemaRef.name"         // of schema approvals
+)
+
 // Annotations that the chart puts on both admission configurations: the identity of the release, and what it pins.
 const (
 	ReleaseNameAnnotation           = GroupName + "/release-name"

@@ -10,6 +10,7 @@ import (
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:selectablefield:JSONPath=`.spec.schemaRef.name`
 // +kubebuilder:resource:path=ptahschemaapprovals,scope=Namespaced,shortName=ptahapprove,categories=ptah
 // +kubebuilder:selectablefield:JSONPath=`.spec.planRef.name`
 // +kubebuilder:printcolumn:name="Schema",type=string,JSONPath=`.spec.schemaRef.name`
