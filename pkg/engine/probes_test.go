@@ -229,10 +229,11 @@ func bothDirections(t *testing.T, s *pgtest.Server, a, b []string, check func(*t
 	ctx := testContext(t)
 	urls := []string{s.NewDatabase(t, a...), s.NewDatabase(t, b...)}
 	var models []*model.Database
+	var dumps [][]string
 	for _, url := range urls {
 		m, err := engine.Inspect(ctx, url)
 		require.NoError(t, err)
-		models = append(models, m)
+		models, dumps = append(models, m), append(dumps, dump(t, s, url))
 	}
 	for i, url := range urls {
 		want := models[1-i]
@@ -243,6 +244,7 @@ func bothDirections(t *testing.T, s *pgtest.Server, a, b []string, check func(*t
 		after, err := engine.Observe(ctx, engine.Options{URL: url}, want)
 		require.NoError(t, err)
 		assert.Zero(t, after.Total)
+		assertSameDump(t, dumps[1-i], dump(t, s, url))
 	}
 }
 
@@ -258,12 +260,14 @@ func TestEqualSchemasAreInSync(t *testing.T) {
 }
 
 // refusals differ in something that is modelled and cannot be converged, and what the refusal must name.
+var refusals = map[string]struct{ a, b, want string }{
+	"new value used":        {"CREATE TYPE e AS ENUM ('a'); CREATE TABLE t (k e)", "CREATE TYPE e AS ENUM ('a', 'b'); CREATE TABLE t (k e DEFAULT 'b')", `enum "public"."e" gains the value "b"`},
+	"new value in an array": {"CREATE TYPE e AS ENUM ('a'); CREATE TABLE t (k e[])", "CREATE TYPE e AS ENUM ('a', 'it''s'); CREATE TABLE t (k e[] DEFAULT '{it''s}')", `gains the value "it's"`},
+}
+
 func TestRefusedByName(t *testing.T) {
 	s := pgtest.Start(t)
-	for name, c := range map[string]struct{ a, b, want string }{
-		"new value used":        {"CREATE TYPE e AS ENUM ('a'); CREATE TABLE t (k e)", "CREATE TYPE e AS ENUM ('a', 'b'); CREATE TABLE t (k e DEFAULT 'b')", `enum "public"."e" gains the value "b"`},
-		"new value in an array": {"CREATE TYPE e AS ENUM ('a'); CREATE TABLE t (k e[])", "CREATE TYPE e AS ENUM ('a', 'it''s'); CREATE TABLE t (k e[] DEFAULT '{it''s}')", `gains the value "it's"`},
-	} {
+	for name, c := range refusals {
 		t.Run(name, func(t *testing.T) {
 			_, err := engine.Plan(testContext(t), engine.Options{URL: s.NewDatabase(t, c.a)}, declare(t, s, c.b))
 			var e *engine.Error

@@ -45,6 +45,11 @@ func create(t testing.TB, s *mytest.Server, sql string) string {
 // load runs a script in an existing database: DELIMITER lines and all.
 func load(t testing.TB, s *mytest.Server, target, sql string) {
 	t.Helper()
+	s.Exec(t, target, cut(sql)...)
+}
+
+// cut makes statements of a script.
+func cut(sql string) []string {
 	delimiter := ";"
 	var statement strings.Builder
 	var all []string
@@ -71,7 +76,7 @@ func load(t testing.TB, s *mytest.Server, target, sql string) {
 		statement.WriteString(line + "\n")
 	}
 	flush("")
-	s.Exec(t, target, all...)
+	return all
 }
 
 func statements(doc plan.Document) []string {
