@@ -204,11 +204,19 @@ func TestProbesConvergeInBothDirections(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			bothDirections(t, s, []string{all[name].a}, []string{all[name].b}, func(t *testing.T, doc plan.Document) { assert.NotEmpty(t, doc.Statements) })
+			var ignored []string
+			if _, differs := dumpDiffers[name]; differs {
+				ignored = append(ignored, "")
+			}
+			bothDirections(t, s, []string{all[name].a}, []string{all[name].b}, func(t *testing.T, doc plan.Document) { assert.NotEmpty(t, doc.Statements) }, ignored...)
 		})
 	}
 	var a, b []string
+	var ignored []string
 	for i, name := range together {
+		if _, differs := dumpDiffers[name]; differs {
+			ignored = append(ignored, fmt.Sprintf("probe_%d.", i))
+		}
 		enter := fmt.Sprintf("CREATE SCHEMA probe_%d; SET search_path = probe_%d", i, i)
 		here := strings.NewReplacer("{{s}}", fmt.Sprintf("probe_%d", i))
 		a, b = append(a, enter, here.Replace(all[name].a)), append(b, enter, here.Replace(all[name].b))
@@ -220,11 +228,11 @@ func TestProbesConvergeInBothDirections(t *testing.T) {
 					strings.HasPrefix(name, "extension ") && strings.Contains(st.SQL, "EXTENSION")
 			}), "%s: nothing planned", name)
 		}
-	})
+	}, ignored...)
 }
 
 // bothDirections makes two databases and converges each to what the other was.
-func bothDirections(t *testing.T, s *pgtest.Server, a, b []string, check func(*testing.T, plan.Document)) {
+func bothDirections(t *testing.T, s *pgtest.Server, a, b []string, check func(*testing.T, plan.Document), ignored ...string) {
 	t.Helper()
 	ctx := testContext(t)
 	urls := []string{s.NewDatabase(t, a...), s.NewDatabase(t, b...)}
@@ -244,7 +252,7 @@ func bothDirections(t *testing.T, s *pgtest.Server, a, b []string, check func(*t
 		after, err := engine.Observe(ctx, engine.Options{URL: url}, want)
 		require.NoError(t, err)
 		assert.Zero(t, after.Total)
-		assertSameDump(t, dumps[1-i], dump(t, s, url))
+		assertSameDump(t, dumps[1-i], dump(t, s, url), ignored)
 	}
 }
 
