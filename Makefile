@@ -156,6 +156,12 @@ bench-engine: ## The engine beside a well-known library on a database of 2,000 t
 	go build -C test/bench/engine -o $(CURDIR)/bin/bench-engine .
 	bin/bench-engine
 
+.PHONY: bench-probes
+bench-probes: ## What the engine and a well-known library make of single differences on real servers; writes docs/reference/engine-probes.md (10 minutes)
+	go build -o bin/ptah-postgres ./hack/postgres
+	go build -C test/bench/engine -o $(CURDIR)/bin/bench-probes ./probes
+	PATH="$$(bin/ptah-postgres 18):$$PATH" bin/bench-probes -o docs/reference/engine-probes.md
+
 .PHONY: bench-lifecycle
 bench-lifecycle: build cluster-build ## 500 schemas on a real API server: cold start against bare Jobs, memory, requests, how late Leases are renewed (20 minutes)
 	go build -o bin/bench-lifecycle ./test/bench/lifecycle
