@@ -108,7 +108,6 @@ var faults = map[string]struct{ name, text, want string }{
 	"HCL policy as":          {"a.hcl", "policy \"p\" {\n  on = table.t\n  as = RESTRICTIVE\n}", `restrictive policies cannot be declared`},
 	"HCL execute":            {"a.hcl", "trigger \"p\" {\n  on = table.t\n  execute = 1\n}", `execute is refused`},
 	"HCL system schema":      {"a.hcl", "schema \"pg_toast\" {}", `the system's schemas cannot be declared`},
-	"HCL permission":         {"a.hcl", "permission {\n  to = role.r\n  for = function.f\n  privileges = [SELECT]\n}", `a.hcl:3:9: want a table, schema or sequence`},
 	"rows without keys":      {"a.yaml", "tables:\n  t: {columns: {id: {type: int, primary: true}, n: {type: text}}}\ndata:\n  t:\n    rows: [{id: 1}]", "a.yaml:4:3: managed rows: want keys"},
 	"rows without rows":      {"a.yaml", "tables:\n  t: {columns: {id: {type: int, primary: true}, n: {type: text}}}\ndata:\n  t:\n    keys: [id]", "a.yaml:4:3: managed rows: want rows"},
 	"rows without table":     {"a.hcl", "data {\n  keys = [\"id\"]\n  rows = []\n}", "a.hcl:1:1: managed rows: want table"},
@@ -131,8 +130,13 @@ var faults = map[string]struct{ name, text, want string }{
 	"HCL rows in a label":    {"a.hcl", "data \"t\" {\n}", "a data block has no label"},
 	"HCL rows bomb":          {"a.hcl", rowsBomb(), `the rows of the sources hold more than`},
 	"role":                   {"a.yaml", "roles: {r: {login: true}}", `a.yaml:1:9: role: roles belong to the whole server`},
-	"grant":                  {"a.yaml", "grants: [{role: r, privileges: [SELECT], on_schema: public}]", `permission: privileges are not managed yet`},
 	"other file":             {"a.txt", "", `a.txt:1:1: not a declaration`},
+	"HCL permission":         {"a.hcl", "permission {\n  to = role.r\n  for = extension.f\n  privileges = [SELECT]\n}", `a.hcl:3:9: want a schema, table, view, sequence, function or type`},
+	"grant of nothing":       {"a.yaml", "grants: [{role: r, privileges: [SELEKT], on_schema: public}]", `a.yaml:1:33: permission "r": unknown privilege "SELEKT"; allowed here: ALL, `},
+	"grant on nothing":       {"a.yaml", "grants: [{role: r, privileges: [SELECT]}]", `want one of on_function, on_schema, on_sequence, on_table, on_type, for`},
+	"grant on two":           {"a.yaml", "grants: [{role: r, privileges: [USAGE], on_schema: public, on_type: t}]", `want one of`},
+	"grant on unknown":       {"a.yaml", "grants: [{role: r, privileges: [USAGE], on_table: nosuch}]", `unknown reference: no table "nosuch" is declared`},
+	"grant on columns":       {"a.yaml", "sequences: {q: {}}\ngrants: [{role: r, privileges: [USAGE], on_sequence: q, columns: [a]}]", `columns are those of tables and views`},
 }
 
 // bomb stands for two to the power of thirty values.

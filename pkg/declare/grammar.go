@@ -30,7 +30,7 @@ const (
 	wantOptions              // mapping of words to scalars
 	wantChecks               // list of expressions, or mapping of names to them
 	wantIgnored              // text that has no meaning for a database
-	wantTarget               // table, schema or sequence
+	wantTarget               // what privileges are granted on
 	wantRows                 // rows of a table
 	wantObjects              // read by the reader itself
 )
@@ -157,7 +157,7 @@ var grammars = map[Kind]grammar{
 	},
 	GrantKind: {
 		"name": {want: wantIgnored}, "role": {want: wantName}, "privilege": {want: wantTexts, alias: "privileges"}, "privileges": {want: wantTexts}, "on_table": {want: wantQName}, "on_schema": {want: wantName},
-		"on_sequence": {want: wantQName}, "with_option": {want: wantFlag}, "comment": {want: wantText},
+		"on_sequence": {want: wantQName}, "on_function": {want: wantQName}, "on_type": {want: wantQName}, "columns": {want: wantNames}, "with_option": {want: wantFlag}, "comment": {want: wantText},
 	},
 	DataKind: {
 		"name": {want: wantQName, alias: "table"}, "table": {want: wantQName}, "schema": {want: wantName}, "keys": {want: wantNames}, "rows": {want: wantRows}, "file": {want: wantText},

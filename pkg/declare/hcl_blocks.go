@@ -48,7 +48,8 @@ var hclGrammars = map[Kind]grammar{
 	RangeKind:     with(grammars[RangeKind], grammar{"name": {refused: "the label is the name"}}),
 	RoleKind:      with(grammars[RoleKind], grammar{"name": {refused: "the label is the name"}}),
 	GrantKind: {
-		"to": {want: wantName, alias: "role"}, "for": {want: wantTarget}, "privileges": {want: wantTexts, words: keyword}, "grantable": {want: wantFlag, alias: "with_option"}, "comment": {want: wantText},
+		"to": {want: wantName, words: keyword, alias: "role"}, "for": {want: wantTarget}, "privileges": {want: wantTexts, words: keyword}, "columns": {want: wantNames},
+		"grantable": {want: wantFlag, alias: "with_option"}, "comment": {want: wantText},
 	},
 	FunctionKind: with(grammars[FunctionKind], grammar{
 		"name": {refused: "the label is the name"}, "lang": {want: wantName, words: keyword, alias: "language"}, "return": {want: wantType, alias: "returns"}, "as": {want: wantBody, alias: "body"},

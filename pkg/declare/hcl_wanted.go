@@ -38,10 +38,10 @@ func (r *hclReader) wanted(p property, e hcl.Expression) (Value, bool) {
 // accepted checks a value, references included.
 func (r *hclReader) accepted(p property, v Value) (Value, bool) {
 	if p.want == wantTarget {
-		if v.form == formRef && v.ref.column == "" && slices.Contains([]Kind{TableKind, SchemaKind, SequenceKind}, v.ref.kind) {
+		if v.form == formRef && v.ref.column == "" && slices.Contains(grantTargets(), v.ref.kind) {
 			return v, true
 		}
-		r.bag.add(v.at, "want a table, schema or sequence")
+		r.bag.add(v.at, "want a schema, table, view, sequence, function or type")
 		return v, false
 	}
 	if v.form == formRef {

@@ -56,6 +56,7 @@ func (n *normaliser) object(o *Object) {
 		n.require(o, "table")
 	case GrantKind:
 		n.require(o, "role", "privileges")
+		n.grant(o)
 	case IndexKind, ConstraintKind:
 		n.require(o, "table")
 		n.part(o)
@@ -127,7 +128,10 @@ func (n *normaliser) identify(o *Object) bool {
 		return true
 	case GrantKind:
 		k.Name = o.text("role")
-		k.Arguments = o.attrs["on_table"].key() + o.attrs["on_schema"].key() + o.attrs["on_sequence"].key() + o.attrs["for"].key()
+		// What is granted on other columns, or in the other form, is a grant of its own.
+		for _, name := range append(slices.Sorted(maps.Keys(grantOn)), "for", "columns", "with_option") {
+			k.Arguments += o.attrs[name].key()
+		}
 		return true
 	default:
 		delete(o.attrs, "schema")

@@ -59,8 +59,7 @@ func literal(s string) string {
 
 // unmanaged says of a kind why it cannot be rendered.
 var unmanaged = map[Kind]string{
-	RoleKind:  "roles belong to the whole server and are not managed; create them there and leave them out",
-	GrantKind: "privileges are not managed yet; leave them out",
+	RoleKind: "roles belong to the whole server and are not managed; create them there and leave them out",
 }
 
 // Render writes the statements that create everything, each after what it needs. The same tree gives the same statements.
@@ -112,6 +111,7 @@ const (
 	rankTrigger
 	rankSecurity
 	rankComment
+	rankGrant
 )
 
 // writer builds one statement and remembers where its parts are declared.

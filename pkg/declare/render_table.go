@@ -47,6 +47,8 @@ func (r *renderer) object(o *Object) {
 		r.trigger(o)
 	case PolicyKind:
 		r.policy(o)
+	case GrantKind:
+		r.grant(o)
 	case RowSecurityKind:
 		r.emit(rankSecurity, start(o).add("ALTER TABLE ", Quote(o.Key.Schema, o.Key.Table), " ENABLE ROW LEVEL SECURITY"))
 	}

@@ -132,6 +132,8 @@ func (r *resolver) object(o *Object) {
 		r.rows(o)
 	case TriggerKind:
 		r.bind(o, TableKind, ViewKind)
+	case GrantKind:
+		r.grant(o)
 	case PolicyKind, RowSecurityKind:
 		if r.bind(o, TableKind) != nil && o.Key.Kind == RowSecurityKind {
 			o.Key.Name = o.Key.Table

@@ -74,6 +74,7 @@ type Object struct {
 	attrs   map[string]Value
 	columns []*Object // of a table, in their order
 	parts   []*Object // of a table: constraints and indexes, in their order
+	target  *Object   // of a grant; nil for the schema that is there without being declared
 }
 
 // form says what a Value holds.

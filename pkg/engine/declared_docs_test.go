@@ -23,14 +23,15 @@ func TestDocumentedDeclarations(t *testing.T) {
 	require.NoError(t, err)
 	first := map[string][]model.Fact{}
 	examples := fenced.FindAllStringSubmatch(string(page), -1)
-	require.Len(t, examples, 8)
+	require.Len(t, examples, 11)
+	dev := s.URL("postgres") + "&options=-c%20ptah.disposable%3Don" // the examples name roles
 	for _, e := range examples {
 		language, text := e[1], []byte(e[2])
 		var got *model.Database
 		if language == "sql" {
-			got, err = engine.LoadSQL(testContext(t), s.URL("postgres"), []engine.Source{{Name: "a.sql", Data: text}})
+			got, err = engine.LoadSQL(testContext(t), dev, []engine.Source{{Name: "a.sql", Data: text}})
 		} else {
-			got, err = engine.LoadDeclared(testContext(t), s.URL("postgres"), declaredOf(t, declarations.File{Name: "a." + language, Data: text}), nil)
+			got, err = engine.LoadDeclared(testContext(t), dev, declaredOf(t, declarations.File{Name: "a." + language, Data: text}), nil)
 			formatted, ferr := declarations.Format("a."+language, text)
 			require.NoError(t, ferr)
 			assert.Equal(t, string(text), string(formatted), "examples are formatted")

@@ -2,7 +2,7 @@
 // implemented: PostgreSQL 14 to 18 in internal/postgres, MySQL 8.4 and MariaDB from 10.11 in internal/mysql; model, scope and diff are shared.
 //
 // What the model describes is converged; what it does not describe and exists in the managed scope, on either side, is refused by name
-// (frame.CodeUnsupportedObject). Ownership, privileges and rows are no part of a schema. The managed scope is everything outside of the
+// (frame.CodeUnsupportedObject). Ownership is no part of a schema; privileges and rows are where a declaration speaks of them. The managed scope is everything outside of the
 // system schemas that no exclude selector names: an object that only the database has is drift, and converging drops it. The schema
 // "public" is never dropped, nor is a schema that holds something excluded.
 //
@@ -101,6 +101,19 @@ func Inspect(ctx context.Context, databaseURL string) (*model.Database, error) {
 		return nil, err
 	}
 	db, err := d.inspect(ctx, databaseURL)
+	return db, typed(err)
+}
+
+// InspectPrivileges is Inspect with everything that is granted in the database.
+func InspectPrivileges(ctx context.Context, databaseURL string) (*model.Database, error) {
+	d, err := supported(databaseURL, nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case d.name != model.Postgres:
+		return nil, fault.New(frame.CodeConfigurationInvalid, "privileges are read from PostgreSQL only: those of MySQL and MariaDB belong to the accounts of the server")
+	}
+	db, err := postgres.InspectPrivileges(ctx, databaseURL)
 	return db, typed(err)
 }
 

@@ -17,9 +17,12 @@ type Document struct {
 	Destructive          bool     `json:"destructive"` // any statement is destructive
 	Exclude              []string `json:"exclude,omitempty"`
 	// ManagedRows are the tables whose reference data the fingerprints cover; RowsFingerprint is a hash over what it is afterwards.
-	ManagedRows     []RowSet    `json:"managed_rows,omitempty"`
-	RowsFingerprint string      `json:"rows_fingerprint,omitempty"`
-	Statements      []Statement `json:"statements"`
+	ManagedRows     []RowSet `json:"managed_rows,omitempty"`
+	RowsFingerprint string   `json:"rows_fingerprint,omitempty"`
+	// ManagedPrivileges are the classes of objects whose privileges the fingerprints cover, ManagedDefaults the roles whose default privileges they do.
+	ManagedPrivileges []string    `json:"managed_privileges,omitempty"`
+	ManagedDefaults   []string    `json:"managed_defaults,omitempty"`
+	Statements        []Statement `json:"statements"`
 }
 
 // RowSet names a table of reference data and its columns, without any value.

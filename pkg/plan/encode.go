@@ -318,10 +318,22 @@ func headProblem(d Document) string {
 		return r.Table == "" || len(r.Keys) == 0 || len(r.Columns) < len(r.Keys) || !slices.Equal(r.Keys, r.Columns[:len(r.Keys)])
 	}):
 		return "managed_rows is malformed"
+	case !increasing(d.ManagedPrivileges) || !increasing(d.ManagedDefaults):
+		return "managed_privileges or managed_defaults is out of order, repeated or malformed"
 	case slices.ContainsFunc(d.Exclude, func(s string) bool { return !line(s, maxName) || s == "" }):
 		return "an exclude pattern is empty or malformed"
 	}
 	return ""
+}
+
+// increasing accepts a sorted list of different texts. A role may have any name.
+func increasing(values []string) bool {
+	for i, v := range values {
+		if v == "" || len(v) > maxName || !utf8.ValidString(v) || i > 0 && values[i-1] >= v {
+			return false
+		}
+	}
+	return true
 }
 
 func statementProblem(dialect string, s Statement) string {

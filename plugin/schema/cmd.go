@@ -154,6 +154,7 @@ With --check nothing is written, and the exit code is 4 when a file would change
 func (l *loader) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&l.variables, "var", nil, "Value of an HCL variable as NAME=VALUE; can be repeated")
+	flags.BoolVar(&l.privileges, "privileges", false, "Read the privileges that a database (env:NAME) holds too; files and artifacts show what they declare")
 	l.server.AddFlags(flags)
 	l.registry.AddFlags(flags)
 }

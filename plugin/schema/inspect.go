@@ -114,6 +114,8 @@ func view(s source) render.Schema {
 		{Kind: "range type", Count: len(d.Ranges)},
 		{Kind: "sequence", Count: len(d.Sequences)},
 		{Kind: "table", Count: len(d.Tables)},
+		{Kind: "grant", Count: len(d.Grants)},
+		{Kind: "default privilege", Count: len(d.DefaultPrivileges)},
 	} {
 		if c.Count > 0 {
 			v.Objects = append(v.Objects, c)
@@ -130,6 +132,12 @@ func view(s source) render.Schema {
 			t.Parts = append(t.Parts, fmt.Sprintf("managed rows (%s): %d, keyed by (%s)", strings.Join(r.Columns, ", "), len(r.Rows), strings.Join(r.Keys, ", ")))
 		}
 		v.Tables = append(v.Tables, t)
+	}
+	for i := range d.Grants {
+		v.Others = append(v.Others, grants(&d.Grants[i])...)
+	}
+	for i := range d.DefaultPrivileges {
+		v.Others = append(v.Others, defaults(&d.DefaultPrivileges[i])...)
 	}
 	for i := range d.Unmodelled {
 		v.Others = append(v.Others, describe(&d.Unmodelled[i])+" (not managed)")

@@ -119,6 +119,24 @@ func TestSchemasInAllPlaces(t *testing.T) {
 		assert.Equal(t, options.Failed, code)
 		assert.Contains(t, stderr, `error: YAML cannot declare statistics "ext" of table "public"."users"`)
 	})
+	t.Run("privileges", func(t *testing.T) {
+		const name = "granted.sql"
+		require.NoError(t, os.WriteFile(name, []byte("CREATE TABLE t (a int); GRANT SELECT, UPDATE (a) ON t TO app; GRANT USAGE ON SCHEMA public TO app WITH GRANT OPTION; ALTER DEFAULT PRIVILEGES GRANT SELECT ON TABLES TO PUBLIC"), 0o600))
+		text := ok("schema", "inspect", name) // the role is made: the server is disposable
+		assert.Contains(t, text, "Objects:        1 schema, 1 table, 3 grants, 1 default privilege\n")
+		assert.Contains(t, text, "\ngrant USAGE on schema public to app with grant option\ngrant SELECT on table public.t to app\ngrant UPDATE on table public.t, column a to app\ndefault grant SELECT on each new table to PUBLIC\n")
+		require.NoError(t, os.WriteFile("granted-again.sql", []byte(ok("schema", "inspect", name, "-o", "sql")), 0o600))
+		assert.Equal(t, ok("schema", "inspect", name, "-o", "json"), ok("schema", "inspect", "granted-again.sql", "-o", "json"))
+		_, stderr, code := ptah(t, env, "schema", "inspect", name, "-o", "yaml")
+		assert.Equal(t, options.Failed, code)
+		assert.Contains(t, stderr, "YAML cannot declare default privileges on each table")
+		require.NoError(t, os.WriteFile("grants.sql", []byte("CREATE TABLE t (a int); GRANT SELECT, UPDATE (a) ON t TO app; GRANT USAGE ON SCHEMA public TO app WITH GRANT OPTION"), 0o600))
+		require.NoError(t, os.WriteFile("grants.yaml", []byte(ok("schema", "inspect", "grants.sql", "-o", "yaml")), 0o600))
+		assert.Equal(t, ok("schema", "inspect", "grants.sql", "-o", "json"), ok("schema", "inspect", "grants.yaml", "-o", "json"))
+		assert.Contains(t, ok("schema", "diff", "before.yaml", name, "-o", "sql"), `GRANT SELECT, UPDATE ("a") ON TABLE "public"."t" TO "app"`)
+		assert.NotContains(t, ok("schema", "inspect", "env:LIVE_URL"), "grant")
+		assert.NotContains(t, ok("schema", "inspect", "env:LIVE_URL", "--privileges"), "grant", "nobody granted anything there")
+	})
 	t.Run("the form of the public toolkit", func(t *testing.T) {
 		reference := pushToolkit(t, host, after)
 		stdout, stderr, code := ptah(t, env, "schema", "inspect", reference, "-o", "yaml")

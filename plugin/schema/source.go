@@ -25,6 +25,8 @@ type loader struct {
 	server    desired.Server
 	registry  desired.Registry
 	variables []string
+	// privileges says that those of a database count too, which nobody declares there.
+	privileges bool
 
 	devURL string
 	stop   func()
@@ -98,7 +100,11 @@ func (l *loader) live(ctx context.Context, variable string) (source, error) {
 	if url == "" {
 		return source{}, options.Usagef("env:%s: the environment variable is empty or not set", variable)
 	}
-	database, err := engine.Inspect(ctx, url)
+	inspect := engine.Inspect
+	if l.privileges {
+		inspect = engine.InspectPrivileges
+	}
+	database, err := inspect(ctx, url)
 	return source{label: databasePrefix + variable, url: url, database: database}, err
 }
 

@@ -157,6 +157,7 @@ func (w *writer) database(d *model.Database) mapping {
 	}
 	root.section("tables", tables)
 	root.section("data", rows(d))
+	w.grants(root, d)
 	for i := range d.Definitions {
 		o := d.Definitions[i].Object
 		w.object(o)

@@ -15,7 +15,7 @@ func (w *writer) unknown(d *model.Database) {
 		covered[f] = true
 	}
 	rest := *d
-	rest.Definitions, rest.Unmodelled, rest.Collations = nil, nil, nil // are named one by one
+	rest.Definitions, rest.Unmodelled, rest.Collations, rest.Grants, rest.DefaultPrivileges = nil, nil, nil, nil, nil // are named one by one
 	for _, f := range model.Facts(&rest) {
 		if covered[f] {
 			continue

@@ -21,6 +21,7 @@ type Diff struct {
 	Definitions []DefinitionChange
 	Rows        []RowsChange
 	Unmodelled  []ObjectChange
+	PrivilegeChanges
 }
 
 // SchemaChange is one schema. Old is nil where it is added, New where it is removed; so it is with every change below.
@@ -89,12 +90,12 @@ func (c IndexChange) OnlyComment() bool {
 
 // Empty reports that nothing differs.
 func (d *Diff) Empty() bool {
-	return len(d.Schemas) == 0 && d.empty() && len(d.Enums) == 0 && len(d.Sequences) == 0 && len(d.Tables) == 0 && len(d.Definitions) == 0 && len(d.Rows) == 0 && len(d.Unmodelled) == 0
+	return len(d.Schemas) == 0 && d.TypeChanges.empty() && d.PrivilegeChanges.empty() && len(d.Enums) == 0 && len(d.Sequences) == 0 && len(d.Tables) == 0 && len(d.Definitions) == 0 && len(d.Rows) == 0 && len(d.Unmodelled) == 0
 }
 
 // Compare says how from becomes to. Both must be normalised.
 func Compare(from, to *model.Database) *Diff {
-	d := &Diff{TypeChanges: compareTypes(&from.Types, &to.Types)}
+	d := &Diff{TypeChanges: compareTypes(&from.Types, &to.Types), PrivilegeChanges: comparePrivileges(from, to)}
 	pairs(from.Schemas, to.Schemas, func(a, b *model.Schema) int { return cmp.Compare(a.Name, b.Name) }, func(o, n *model.Schema) {
 		d.Schemas = append(d.Schemas, SchemaChange{o, n})
 	})

@@ -16,7 +16,7 @@ type Finding struct {
 
 // Findings aggregates a diff by the closed category vocabulary of the operator's status, severity descending, then category ascending.
 // The vocabulary has no word for some objects, and each counts in the closest one: schemas and sequences as tables, properties of a
-// table or a changed sequence as columns_modified, views as tables, triggers as functions, domains as enums. Constraints of tables are
+// table or a changed sequence as columns_modified, views as tables, triggers as functions, domains as enums, privileges as roles_modified. Constraints of tables are
 // table_constraints; a removed unique constraint or unique index is unique_protections_removed. A thing that is replaced counts
 // as removed and as added.
 func (d *Diff) Findings() []Finding {
@@ -37,6 +37,7 @@ func (d *Diff) Findings() []Finding {
 	for _, c := range d.Definitions {
 		t.definition(c)
 	}
+	t.privileges(&d.PrivilegeChanges)
 	for _, c := range d.Unmodelled {
 		if c.Old == nil {
 			t.add(stemOf(c.New)+"_added", c.Severity())

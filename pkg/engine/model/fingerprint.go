@@ -88,6 +88,7 @@ func walk(d *Database, visit func(*Fact)) {
 	for i := range d.Definitions {
 		c.definition(&d.Definitions[i])
 	}
+	c.privileges(d)
 	for _, o := range d.Unmodelled {
 		c.object("unmodelled "+o.Kind, o.Schema, o.Table, o.Name)
 	}

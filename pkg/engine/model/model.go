@@ -1,8 +1,8 @@
 // Package model is the canonical model of a database: what Ptah compares, converges and carries in a schema artifact. Objects are
 // identified by struct keys, never by joined strings. A model has one deterministic order (Normalise) and one byte form (Encode).
 //
-// What belongs to the model is what a schema declares. Ownership, privileges and data are no part of it. Whatever else exists is
-// listed in Unmodelled, so that a caller can refuse it by name.
+// What belongs to the model is what a schema declares. Ownership is no part of it; privileges and data are as far as they are declared. Whatever
+// else exists is listed in Unmodelled, so that a caller can refuse it by name.
 package model
 
 import (
@@ -42,7 +42,10 @@ type Database struct {
 	Tables      []Table      `json:"tables,omitempty"`
 	Definitions []Definition `json:"definitions,omitempty"`
 	Rows        []RowSet     `json:"rows,omitempty"` // reference data that is declared
-	Unmodelled  []Object     `json:"unmodelled,omitempty"`
+	// Grants and DefaultPrivileges hold what is managed; see ManagedPrivileges.
+	Grants            []Grant            `json:"grants,omitempty"`
+	DefaultPrivileges []DefaultPrivilege `json:"default_privileges,omitempty"`
+	Unmodelled        []Object           `json:"unmodelled,omitempty"`
 }
 
 // Schema is a namespace.
@@ -235,6 +238,7 @@ func (d *Database) Normalise() {
 	slices.SortFunc(d.Tables, func(a, b Table) int { return a.Compare(b.Name) })
 	slices.SortFunc(d.Unmodelled, Object.Compare)
 	d.normalise()
+	d.normalisePrivileges()
 	for i := range d.Rows {
 		d.Rows[i].normalise()
 	}

@@ -16,7 +16,7 @@ func (d *Database) Validate() error {
 	case d.Dialect != Postgres && d.Dialect != MySQL:
 		return fmt.Errorf("unknown dialect %q", d.Dialect)
 	}
-	for _, check := range []func() error{d.validateTop, d.validateTypes, d.validateTables, d.validateDefinitions, d.validateRows, d.validateServer} {
+	for _, check := range []func() error{d.validateTop, d.validateTypes, d.validateTables, d.validateDefinitions, d.validateRows, d.validatePrivileges, d.validateServer} {
 		if err := check(); err != nil {
 			return err
 		}

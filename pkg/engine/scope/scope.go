@@ -92,7 +92,20 @@ func (s Scope) Split(d *model.Database) (managed, excluded *model.Database) {
 	managed.Unmodelled, excluded.Unmodelled = partition(d.Unmodelled, func(x *model.Object) bool {
 		return s.excludes(x.Kind, x.Schema, x.Name) || x.Table != "" && s.excludesTable(model.Name{Schema: x.Schema, Name: x.Table})
 	})
+	s.splitPrivileges(d, managed, excluded)
 	return managed, excluded
+}
+
+// splitPrivileges keeps privileges with the object that they are on, and default privileges with the contents of their schema.
+func (s Scope) splitPrivileges(d, managed, excluded *model.Database) {
+	managed.Grants, excluded.Grants = partition(d.Grants, func(g *model.Grant) bool { return !managed.Has(g.Key()) })
+	managed.DefaultPrivileges, excluded.DefaultPrivileges = partition(d.DefaultPrivileges, func(p *model.DefaultPrivilege) bool {
+		if p.Schema == "" {
+			return false
+		}
+		schema := model.Dependency{Object: model.Object{Kind: model.KindSchema, Name: p.Schema}}
+		return !managed.Has(schema) || s.excludes(model.KindDefaultPrivileges, p.Schema, "")
+	})
 }
 
 // excludedViews are the views that are excluded, and take their triggers, rules and indexes with them.

@@ -30,7 +30,8 @@ const (
 	maxLog       = 8 << 10
 )
 
-const superuser = "ptah"
+// superuser has a name that no schema grants anything to.
+const superuser = "ptah_dev_superuser"
 
 // Programs are the server programs of one PostgreSQL.
 type Programs struct {
@@ -159,7 +160,7 @@ func (s *Server) launch(programs Programs, who identity, port int) error {
 	s.process = exec.Command(filepath.Join(programs.Directory, "postgres"), "-D", s.data()) //nolint:gosec,noctx // a program that the user installed
 	for _, setting := range []string{
 		"listen_addresses=127.0.0.1", "port=" + strconv.Itoa(port), "unix_socket_directories=", "max_connections=20",
-		"fsync=off", "full_page_writes=off", "synchronous_commit=off", "shared_buffers=16MB", "autovacuum=off", "logging_collector=off",
+		"fsync=off", "full_page_writes=off", "synchronous_commit=off", "shared_buffers=16MB", "autovacuum=off", "logging_collector=off", "ptah.disposable=on",
 	} {
 		s.process.Args = append(s.process.Args, "-c", setting)
 	}

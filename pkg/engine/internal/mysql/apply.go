@@ -78,8 +78,8 @@ func (a *applier) check() error {
 	if _, err := plan.Encode(a.doc); err != nil {
 		return fault.Wrap(err, frame.CodePlanDamaged, "the plan is not a valid document: %s", contract.DocumentProblem(err))
 	}
-	if len(a.doc.ManagedRows) > 0 || a.doc.CommittedFingerprint != "" {
-		return fault.New(frame.CodePlanDamaged, "the plan manages rows or divides a transaction, which no plan for MySQL or MariaDB does")
+	if len(a.doc.ManagedRows)+len(a.doc.ManagedPrivileges)+len(a.doc.ManagedDefaults) > 0 || a.doc.CommittedFingerprint != "" {
+		return fault.New(frame.CodePlanDamaged, "the plan manages rows or privileges or divides a transaction, which no plan for MySQL or MariaDB does")
 	}
 	for i, s := range a.doc.Statements {
 		if s.Table != "" && isProtected(s.Table, a.opts.ProtectedTables) {

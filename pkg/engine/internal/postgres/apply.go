@@ -201,6 +201,9 @@ func (a *applier) fingerprint(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := a.session.readPrivileges(ctx, db, managedPrivileges(a.doc)); err != nil {
+		return "", err
+	}
 	if err := a.session.readRows(ctx, db, rowSets(a.doc)); err != nil {
 		return "", err
 	}

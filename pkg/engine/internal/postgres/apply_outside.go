@@ -61,7 +61,7 @@ func (a *applier) finish(ctx context.Context) error {
 			return a.betweenStates(a.statementFault(ctx, i, err))
 		}
 	}
-	db, err := a.session.inspect(ctx, rowSets(a.doc))
+	db, err := a.session.inspect(ctx, rowSets(a.doc), managedPrivileges(a.doc))
 	if err != nil {
 		return a.betweenStates(err)
 	}

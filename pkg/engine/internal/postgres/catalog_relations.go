@@ -76,8 +76,10 @@ func (r *reader) readNotNulls(ctx context.Context) error {
 const maxIdentifier = 63
 
 // notNullName is the name that the server gives the constraint behind a NOT NULL, where it is free.
-func notNullName(table, column string) string {
-	const label = "_not_null"
+func notNullName(table, column string) string { return chosenName(table, column, "_not_null") }
+
+// chosenName is the name that the server makes up: table, column and a label, the longer of the first two cut until all of it fits.
+func chosenName(table, column, label string) string {
 	left, right := len(table), len(column)
 	for left+right+1+len(label) > maxIdentifier {
 		if left > right {

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ptah-run/ptah/pkg/engine/model"
 )
@@ -33,7 +34,7 @@ func (p *planner) cost(d *model.Definition, verb string) (lock, hazard string) {
 		return lock, lostHazards[d.Kind]
 	}
 	if verb == "drop" {
-		return lock, againHazards[d.Kind]
+		return lock, p.againHazard(d.Kind)
 	}
 	return lock, newHazards[d.Kind]
 }
@@ -49,8 +50,7 @@ var (
 		model.KindStatistics:        "queries may get worse plans", model.KindEventTrigger: "what it did or refused on DDL is no longer done",
 	}
 	againHazards = map[string]string{
-		model.KindView: "it comes back without what was granted on it by hand", model.KindMaterializedView: "its rows are computed again, and it comes back without what was granted on it by hand",
-		model.KindStatistics: "queries may get worse plans until the next ANALYZE",
+		model.KindMaterializedView: "its rows are computed again", model.KindStatistics: "queries may get worse plans until the next ANALYZE",
 	}
 	newHazards = map[string]string{
 		model.KindMaterializedView: "reads all the tables that its query names", model.KindIndex: "reads the whole materialized view",
@@ -60,12 +60,26 @@ var (
 	}
 )
 
+const hazardLostGrants = "it comes back without what was granted on it by hand"
+
+// againHazard is what it costs that a definition goes and comes back. Managed privileges come back with it.
+func (p *planner) againHazard(kind string) string {
+	var all []string
+	if h := againHazards[kind]; h != "" {
+		all = append(all, h)
+	}
+	if (kind == model.KindView || kind == model.KindMaterializedView || isRoutine(kind)) && !p.manages(kind) {
+		all = append(all, hazardLostGrants)
+	}
+	return strings.Join(all, ", and ")
+}
+
 func (p *planner) routineHazard(d *model.Definition, verb string) string {
 	switch {
 	case verb == "drop" && p.fates[d.Key()] == goes:
 		return "what calls it from a string or from outside of the database fails"
 	case verb == "drop":
-		return "it comes back without what was granted on it by hand"
+		return p.againHazard(d.Kind)
 	case verb == "replace" && p.storedCalls(d):
 		return "indexes, generated columns and checks that call it keep what the old definition made of their rows"
 	}

@@ -27,6 +27,7 @@ const (
 	stateTooManyConnections = "53300"
 	stateCannotCoerce       = "42846"
 	stateDuplicateDatabase  = "42P04"
+	stateDuplicateObject    = "42710"
 )
 
 // sqlState is the server's code of an error; "" where the server said none.

@@ -24,9 +24,9 @@ const stateNoParent = "23503"
 // loadRows fills the tables of a scratch database and reads everything back, so that declared values have the server's own text.
 func (s *session) loadRows(ctx context.Context, declared []contract.DeclaredRows) (*model.Database, error) {
 	if len(declared) == 0 {
-		return s.inspect(ctx, nil)
+		return s.inspect(ctx, nil, everything)
 	}
-	structure, err := s.inspect(ctx, nil)
+	structure, err := s.inspect(ctx, nil, model.Managed{})
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (s *session) loadRows(ctx context.Context, declared []contract.DeclaredRows
 	if err := s.fillAll(ctx, structure, parentsFirst(tables), declared); err != nil {
 		return nil, err
 	}
-	return s.inspect(ctx, sets)
+	return s.inspect(ctx, sets, everything)
 }
 
 // fillAll replaces whatever the files have put into the tables, in one transaction that reads constants as Apply does.

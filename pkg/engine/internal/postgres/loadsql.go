@@ -59,6 +59,9 @@ func LoadDeclared(ctx context.Context, devURL string, declarations contract.Decl
 	}()
 	scratch := config.Copy()
 	scratch.Database = name
+	if err := admin.bringRoles(ctx, declarations.Statements, files, parsed); err != nil {
+		return nil, err
+	}
 	if err := declared.run(ctx, scratch, declarations.Statements); err != nil {
 		return nil, err
 	}
@@ -78,6 +81,7 @@ func LoadDeclared(ctx context.Context, devURL string, declarations contract.Decl
 	if db, err = s.loadRows(ctx, declarations.Rows); err != nil {
 		return nil, err
 	}
+	s.declarePrivileges(db)
 	statements := slices.Concat(parsed...)
 	for _, s := range declarations.Statements {
 		statements = append(statements, sqlStatement{text: s.SQL})
@@ -131,6 +135,8 @@ func refusedStatement(text string) string {
 	case slices.Contains([]string{"CREATE", "ALTER", "DROP"}, words[0]) && words[2] != "MAPPING" &&
 		slices.Contains([]string{"DATABASE", "ROLE", "USER", "GROUP", "TABLESPACE"}, words[1]):
 		return words[0] + " " + words[1] + " reaches outside of the scratch database and is no part of a schema"
+	case words[0] == "GRANT" || words[0] == "REVOKE":
+		return refusedPrivilege(text)
 	case words[0] == "COPY":
 		all := keywords(text, 1<<10)
 		if i := slices.Index(all, "FROM"); i >= 0 && i+1 < len(all) && all[i+1] == "STDIN" {

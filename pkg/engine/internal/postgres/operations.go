@@ -24,14 +24,27 @@ func Inspect(ctx context.Context, url string) (*model.Database, error) {
 		return nil, err
 	}
 	defer s.close()
-	return s.inspect(ctx, nil)
+	return s.inspect(ctx, nil, model.Managed{})
 }
 
-// inspect reads the catalog and the rows of the sets named, in one snapshot.
-func (s *session) inspect(ctx context.Context, sets []model.RowSet) (*model.Database, error) {
+// InspectPrivileges reads the whole database with everything that is granted in it.
+func InspectPrivileges(ctx context.Context, url string) (*model.Database, error) {
+	s, err := connect(ctx, url, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	return s.inspect(ctx, nil, everything)
+}
+
+// inspect reads the catalog, the rows of the sets named and the managed privileges, in one snapshot.
+func (s *session) inspect(ctx context.Context, sets []model.RowSet, managed model.Managed) (*model.Database, error) {
 	var db *model.Database
 	err := s.readOnly(ctx, func(ctx context.Context) (err error) {
 		if db, err = s.readCatalog(ctx); err != nil {
+			return err
+		}
+		if err = s.readPrivileges(ctx, db, managed); err != nil {
 			return err
 		}
 		return s.readRows(ctx, db, sets)
@@ -46,9 +59,13 @@ func Observe(ctx context.Context, opts contract.Options, desired *model.Database
 		return frame.Observed{}, err
 	}
 	defer s.close()
-	live, err := s.inspect(ctx, nil)
+	live, err := s.inspect(ctx, nil, desired.ManagedPrivileges())
 	if err != nil {
 		return frame.Observed{}, err
+	}
+	live, desired, _ = s.authority.fit(live, desired)
+	if s.authority != nil {
+		desired.Grants = withoutOwners(desired.Grants, s.authority.ownerOf)
 	}
 	return contract.Report(live, settleVersions(live, keepPublic(live, desired), nil).WithoutRows())
 }
@@ -78,7 +95,7 @@ func Plan(ctx context.Context, opts contract.Options, desired *model.Database) (
 	}
 	defer s.close()
 	declared, _ := sc.Split(desired)
-	live, err := s.inspect(ctx, declared.Rows)
+	live, err := s.inspect(ctx, declared.Rows, declared.ManagedPrivileges())
 	if err != nil {
 		return contract.PlanResult{}, err
 	}
@@ -109,8 +126,9 @@ func (s *session) planFrom(ctx context.Context, opts contract.Options, sc scope.
 	if sc, err = keepInhabited(sc, live, desired); err != nil {
 		return contract.PlanResult{}, err
 	}
-	from, excluded := sc.Split(live)
 	to, _ := sc.Split(desired)
+	live, to, managed := s.authority.fit(live, to)
+	from, excluded := sc.Split(live)
 	renamed, renames, err := applyRenames(from, to, s.major)
 	if err != nil {
 		return contract.PlanResult{}, err
@@ -120,7 +138,10 @@ func (s *session) planFrom(ctx context.Context, opts contract.Options, sc scope.
 		return contract.PlanResult{}, err
 	}
 	renames = append(renames, set...)
-	p := &planner{live: from, renames: renames, asides: asides, from: renamed, to: to, excluded: excluded, diff: diff.Compare(renamed, to), major: s.major, online: opts.TransactionMode == contract.TransactionNone, shelf: shelf, inherited: s.inherited, own: s.own}
+	p := &planner{live: from, renames: renames, asides: asides, from: renamed, to: to, excluded: excluded, major: s.major, online: opts.TransactionMode == contract.TransactionNone, shelf: shelf, inherited: s.inherited, own: s.own}
+	p.privilegePlan = privilegePlan{authority: s.authority, managed: managed, declared: to.Grants}
+	p.dropOwners()
+	p.diff = diff.Compare(renamed, p.to)
 	if p.castable, err = s.casts(ctx, p.diff); err != nil {
 		return contract.PlanResult{}, err
 	}
@@ -179,9 +200,10 @@ func (s *session) casts(ctx context.Context, d *diff.Diff) (func(from, to string
 
 // result runs the planner and seals its document.
 func (p *planner) result(opts contract.Options, sc scope.Scope) (contract.PlanResult, error) {
-	r := contract.PlanResult{From: model.Fingerprint(p.live), To: model.Fingerprint(p.to)}
-	empty, target := p.diff.Empty() && len(p.renames) == 0, p.to // the planner changes both for its own use
+	empty, target := p.diff.Empty() && len(p.renames) == 0, *p.to // the planner changes both for its own use
 	steps, err := p.plan()
+	target.Grants = p.to.Grants
+	r := contract.PlanResult{From: model.Fingerprint(p.live), To: model.Fingerprint(&target)}
 	if err != nil {
 		return r, err
 	}
@@ -190,12 +212,13 @@ func (p *planner) result(opts contract.Options, sc scope.Scope) (contract.PlanRe
 		return r, fault.New(frame.CodeInternal, "planning: %d statements for fingerprints %s and %s", len(steps), r.From, r.To)
 	}
 	doc := plan.Document{Dialect: model.Postgres, FromFingerprint: r.From, ToFingerprint: r.To, Exclude: sc.Patterns()}
-	doc.ManagedRows, doc.RowsFingerprint = managedRows(target)
+	doc.ManagedRows, doc.RowsFingerprint = managedRows(&target)
+	p.covers(&doc)
 	for _, s := range steps {
 		doc.Statements = append(doc.Statements, s.Statement)
 	}
 	if len(p.late) > 0 {
-		doc.CommittedFingerprint = model.Fingerprint(p.midway(target))
+		doc.CommittedFingerprint = model.Fingerprint(p.midway(&target))
 	}
 	doc = plan.Seal(doc)
 	if len(steps) == 0 || opts.DriftSeverity == contract.DriftDestructive && !doc.Destructive {

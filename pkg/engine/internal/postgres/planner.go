@@ -70,7 +70,10 @@ const (
 	phaseDropExtensions
 	phaseComments
 	phaseDropSchemas
-	phaseEventTriggers // last: they would run on the plan's own statements
+	phaseRevoke // behind everything that the plan creates, which may come with privileges
+	phaseGrant
+	phaseDefaultPrivileges // behind them: what the plan creates comes with those that were
+	phaseEventTriggers     // last: they would run on the plan's own statements
 	phaseCount
 )
 
@@ -105,6 +108,7 @@ type planner struct {
 	inherited map[model.Name]*model.Table
 	own       map[partKey]bool // those checks of inherited that stay without the parents
 	definitionPlan
+	privilegePlan
 }
 
 // partKey identifies a constraint or an index of a table.
@@ -175,6 +179,9 @@ func (p *planner) plan() ([]step, error) {
 		return nil, err
 	}
 	if err := p.planDefinitions(); err != nil {
+		return nil, err
+	}
+	if err := p.planPrivileges(); err != nil {
 		return nil, err
 	}
 	var out, outside []step

@@ -56,7 +56,7 @@ func (r *renamer) own() {
 			t.Indexes[j].Keys, t.Indexes[j].Include = slices.Clone(t.Indexes[j].Keys), slices.Clone(t.Indexes[j].Include)
 		}
 	}
-	db.Sequences, db.Definitions, db.Unmodelled = slices.Clone(db.Sequences), slices.Clone(db.Definitions), slices.Clone(db.Unmodelled)
+	db.Sequences, db.Definitions, db.Unmodelled, db.Grants = slices.Clone(db.Sequences), slices.Clone(db.Definitions), slices.Clone(db.Unmodelled), slices.Clone(db.Grants)
 	for i := range db.Definitions {
 		d := &db.Definitions[i]
 		d.DependsOn, d.Properties = slices.Clone(d.DependsOn), slices.Clone(d.Properties)
@@ -146,6 +146,9 @@ func (r *renamer) renameTable(old, name model.Name) {
 		}
 	}
 	r.renameUnder(old, name)
+	for i := range r.db.Grants {
+		renameGranted(&r.db.Grants[i], old, name)
+	}
 	for i := range r.db.Unmodelled {
 		if o := &r.db.Unmodelled[i]; o.Schema == old.Schema && o.Table == old.Name {
 			o.Table = name.Name
@@ -214,6 +217,9 @@ func (r *renamer) renameColumn(table model.Name, old, name string) {
 		if o := r.db.Sequences[i].Owner; o != nil && o.Table == table && o.Column == old {
 			o.Column = name
 		}
+	}
+	for i := range r.db.Grants {
+		renameGrantedColumn(&r.db.Grants[i], table, old, name)
 	}
 }
 

@@ -35,6 +35,8 @@ type session struct {
 	// inherited is what the last reading of the catalog left out of the model: see reader.
 	inherited map[model.Name]*model.Table
 	own       map[partKey]bool
+	// authority is what the last reading found of privileges beside the model; nil where none are managed.
+	authority *authority
 }
 
 // connect opens a session. A cancelled context cancels the running statement on the server and keeps the connection usable, so that the

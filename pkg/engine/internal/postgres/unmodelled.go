@@ -6,7 +6,7 @@ import (
 )
 
 // unmodelledQuery names everything that exists in the database and that the model does not describe, as (kind, schema, table, name).
-// Kinds are those of model.UnmodelledKinds. Ownership, privileges and large objects are no part of a schema and are not looked at.
+// Kinds are those of model.UnmodelledKinds. Ownership and large objects are no part of a schema and are not looked at.
 func unmodelledQuery(_ int) string {
 	parts := append(relationParts(), schemaParts()...)
 	parts = append(parts, databaseParts()...)
