@@ -162,7 +162,7 @@ func (d *Database) validatePrivileges() error {
 		g := &d.Grants[i]
 		err := text("grant", g.Kind, g.Name)
 		if err == nil {
-			err = g.Rights.validate()
+			err = g.validate()
 		}
 		if err != nil {
 			return fmt.Errorf("grant %d: %w", i+1, err)
@@ -171,7 +171,7 @@ func (d *Database) validatePrivileges() error {
 	classes := append(Classes(), ClassLargeObject)
 	for i := range d.DefaultPrivileges {
 		p := &d.DefaultPrivileges[i]
-		err := p.Rights.validate()
+		err := p.validate()
 		if err == nil && !slices.Contains(classes, p.Class) {
 			err = fmt.Errorf("unknown class %q", p.Class)
 		}
