@@ -190,8 +190,10 @@ func TestSchemasWithRows(t *testing.T) {
 	t.Cleanup(server.Stop)
 	env := map[string]string{"PTAH_DEV_URL": server.URL, "LIVE_URL": server.URL}
 	host := startRegistry(t)
-	inDirectory(t, map[string]string{"a.yaml": rowsOfCountries, "rows/countries.yaml": "- {code: de, rate: 19.00}\n- {code: fr, rate: 20.0}\n", "b/a.yaml": rowsOfCountries, "b/rows/countries.yaml": "- {rate: 7, code: de}\n",
-		"out/a.yaml": strings.Replace(rowsOfCountries, "rows/", "../../", 1), "none/a.yaml": rowsOfCountries})
+	inDirectory(t, map[string]string{
+		"a.yaml": rowsOfCountries, "rows/countries.yaml": "- {code: de, rate: 19.00}\n- {code: fr, rate: 20.0}\n", "b/a.yaml": rowsOfCountries, "b/rows/countries.yaml": "- {rate: 7, code: de}\n",
+		"out/a.yaml": strings.Replace(rowsOfCountries, "rows/", "../../", 1), "none/a.yaml": rowsOfCountries,
+	})
 	ok := func(args ...string) string {
 		stdout, stderr, code := ptah(t, env, args...)
 		require.Equal(t, options.Done, code, stderr)
