@@ -236,7 +236,7 @@ func (p *planner) alterType(table model.Name, o, n *model.Column, dropped bool) 
 		hazard = hazardConversion + "; " + hazardRewrite
 	}
 	reason := "the type or collation differs"
-	if t := parseType(n.Type); p.sameButAside(o.Type, n.Type) {
+	if t := parseType(n.Type); o.Type != n.Type && p.sameButAside(o.Type, n.Type) {
 		reason, hazard = "the enum is built again", p.asideOf(model.Name{Schema: t.schema, Name: t.name}).hazard+"; "+hazardRewrite
 	}
 	p.add(phaseAlterTypes, p.columnStep(table, n, action, "alter_type", severity, reason, hazard))
