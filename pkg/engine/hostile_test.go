@@ -12,7 +12,9 @@ import (
 
 	"github.com/ptah-run/ptah/pkg/engine"
 	"github.com/ptah-run/ptah/pkg/engine/internal/pgtest"
+	"github.com/ptah-run/ptah/pkg/engine/model"
 	"github.com/ptah-run/ptah/pkg/frame"
+	"github.com/ptah-run/ptah/pkg/plan"
 )
 
 // TestStandbyIsReadAndNeverChanged: a real standby is observed and planned for like its primary, and whatever would change something is refused.
@@ -42,42 +44,48 @@ func TestStandbyIsReadAndNeverChanged(t *testing.T) {
 	assert.Eventually(t, func() bool { return fingerprint(t, opts.URL) == doc.ToFingerprint }, time.Minute, 50*time.Millisecond, "what the primary committed arrives")
 }
 
-// TestServerDiesWhileItIsRead kills the server while a reading waits in it.
+// TestServerDiesWhileItIsRead kills the server while a reading waits in it: each operation has a server of its own.
 func TestServerDiesWhileItIsRead(t *testing.T) {
-	s := pgtest.StartAnother(t)
-	target, _ := s.TemporaryDatabase(t)
-	s.Exec(t, target, base)
-	desired := declare(t, s, base+"ALTER TABLE t ADD k int")
-	doc := planned(t, engine.Options{URL: target}, desired)
-	holder, err := pgx.Connect(testContext(t), target)
-	require.NoError(t, err)
-	_, err = holder.Exec(testContext(t), "BEGIN; LOCK TABLE pg_catalog.pg_attrdef IN ACCESS EXCLUSIVE MODE")
-	require.NoError(t, err)
-	operations := map[string]func() error{
-		"inspect": func() error { _, err := engine.Inspect(testContext(t), target); return err },
-		"observe": func() error {
-			_, err := engine.Observe(testContext(t), engine.Options{URL: target}, desired)
+	for name, run := range map[string]func(opts engine.Options, desired *model.Database, doc plan.Document) error{
+		"inspect": func(opts engine.Options, _ *model.Database, _ plan.Document) error {
+			_, err := engine.Inspect(testContext(t), opts.URL)
 			return err
 		},
-		"plan": func() error { _, err := engine.Plan(testContext(t), engine.Options{URL: target}, desired); return err },
-		"apply": func() error {
-			_, err := engine.Apply(testContext(t), engine.Options{URL: target, LockTimeout: time.Minute}, doc)
+		"observe": func(opts engine.Options, desired *model.Database, _ plan.Document) error {
+			_, err := engine.Observe(testContext(t), opts, desired)
 			return err
 		},
-	}
-	results := map[string]chan error{}
-	for name, run := range operations {
-		result := make(chan error, 1)
-		results[name] = result
-		go func() { result <- run() }()
-	}
-	const waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-	require.Eventually(t, func() bool { return query[int](t, s.URL("postgres"), waiting) == len(operations) }, time.Minute, 50*time.Millisecond)
-	s.Kill()
-	for name, result := range results {
-		e := refusal(t, <-result, frame.CodeDatabaseUnreachable)
-		assert.Contains(t, e.Message, "the connection to the database broke", name)
-		assert.False(t, e.MutationStarted, name)
-		assert.False(t, e.OutcomeUncertain, name)
+		"plan": func(opts engine.Options, desired *model.Database, _ plan.Document) error {
+			_, err := engine.Plan(testContext(t), opts, desired)
+			return err
+		},
+		"apply": func(opts engine.Options, _ *model.Database, doc plan.Document) error {
+			_, err := engine.Apply(testContext(t), opts, doc)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := pgtest.StartAnother(t)
+			target, _ := s.TemporaryDatabase(t)
+			s.Exec(t, target, base)
+			opts := engine.Options{URL: target, LockTimeout: time.Minute}
+			desired := declare(t, s, base+"ALTER TABLE t ADD k int")
+			doc := planned(t, opts, desired)
+			holder, err := pgx.Connect(testContext(t), target)
+			require.NoError(t, err)
+			_, err = holder.Exec(testContext(t), "BEGIN; LOCK TABLE pg_catalog.pg_attrdef IN ACCESS EXCLUSIVE MODE")
+			require.NoError(t, err)
+			result := make(chan error, 1)
+			go func() { result <- run(opts, desired, doc) }()
+			const waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND backend_type = 'client backend'"
+			for deadline := time.Now().Add(time.Minute); query[int](t, s.URL("postgres"), waiting) == 0; time.Sleep(50 * time.Millisecond) {
+				require.True(t, time.Now().Before(deadline), "it never came to the table")
+			}
+			s.Kill()
+			e := refusal(t, <-result, frame.CodeDatabaseUnreachable)
+			assert.Contains(t, e.Message, "the connection to the database broke")
+			assert.False(t, e.MutationStarted)
+			assert.False(t, e.OutcomeUncertain)
+		})
 	}
 }
