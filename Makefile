@@ -71,7 +71,7 @@ bin/gotestsum: hack/tools/go.mod
 .PHONY: test-unit
 test-unit: bin/gotestsum cluster-build ## Unit tests, and tests against a real API server and a real PostgreSQL
 	@mkdir -p bin/reports
-	KUBEBUILDER_ASSETS="$$($(CLUSTER_TOOL) assets)" $(GOTEST) --jsonfile bin/reports/unit.json -- -vet=off -p 2 -timeout 30m $$(go list ./... | grep -v -e /test/e2e -e /test/bench)
+	KUBEBUILDER_ASSETS="$$($(CLUSTER_TOOL) assets)" $(GOTEST) --jsonfile bin/reports/unit.json -- -vet=off -p 2 -timeout 45m $$(go list ./... | grep -v -e /test/e2e -e /test/bench)
 
 .PHONY: sim
 sim: ## Walk every interleaving of the operation lifecycle within a bound, and catch every deliberate bug in it
