@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"net/url"
 	"strings"
 	"testing"
@@ -73,6 +74,7 @@ func TestServerDiesWhileItIsRead(t *testing.T) {
 			doc := planned(t, opts, desired)
 			holder, err := pgx.Connect(testContext(t), target)
 			require.NoError(t, err)
+			t.Cleanup(func() { _ = holder.Close(context.Background()) }) // a connection that nothing refers to is collected, and its lock with it
 			_, err = holder.Exec(testContext(t), "BEGIN; LOCK TABLE pg_catalog.pg_attrdef IN ACCESS EXCLUSIVE MODE")
 			require.NoError(t, err)
 			result := make(chan error, 1)
