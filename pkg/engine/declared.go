@@ -5,7 +5,7 @@ import (
 
 	"github.com/ptah-run/ptah/pkg/engine/internal/contract"
 	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
-	"github.com/ptah-run/ptah/pkg/engine/internal/postgres"
+	"github.com/ptah-run/ptah/pkg/engine/internal/mysql"
 	"github.com/ptah-run/ptah/pkg/engine/model"
 	"github.com/ptah-run/ptah/pkg/frame"
 )
@@ -28,20 +28,26 @@ type DeclaredRow = contract.DeclaredRow
 // DeclaredValue is one value of a row.
 type DeclaredValue = contract.DeclaredValue
 
+// DialectOf is what declarations have to be rendered for to be loaded by a server: "postgres", "mysql" or "mariadb". MySQL and MariaDB share a scheme
+// of URLs and are asked.
+func DialectOf(ctx context.Context, devURL string) (string, error) {
+	d, err := supported(devURL, nil)
+	if err != nil || d.name != model.MySQL {
+		return d.name, err
+	}
+	server, err := mysql.ServerOf(ctx, devURL)
+	return server, typed(err)
+}
+
 // LoadDeclared runs rendered declarations, then SQL files, in the order given, and fills in the declared rows, in a fresh scratch database of the server that devURL leads
 // to, reads the result back and drops the database. Errors carry the place in the sources. A file that creates what is declared already is
 // refused with both places.
 func LoadDeclared(ctx context.Context, devURL string, declarations Declarations, files []Source) (*model.Database, error) {
 	d, err := supported(devURL, nil)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case d.name == model.MySQL && len(declarations.Statements)+len(declarations.Rows) == 0:
-		return LoadSQL(ctx, devURL, files)
-	case d.name == model.MySQL:
-		return nil, fault.New(frame.CodeDesiredSchemaInvalid, "schemas in YAML and HCL are rendered for PostgreSQL only: declare a MySQL or MariaDB schema in SQL")
 	}
-	db, err := postgres.LoadDeclared(ctx, devURL, declarations, files)
+	db, err := d.load(ctx, devURL, declarations, files)
 	return db, typed(err)
 }
 
@@ -52,11 +58,9 @@ func PlanFrom(ctx context.Context, opts Options, from, desired *model.Database) 
 	switch {
 	case err != nil:
 		return PlanResult{}, err
-	case d.name != model.Postgres:
-		return PlanResult{}, fault.New(frame.CodeConfigurationInvalid, "two declared schemas can be compared for PostgreSQL only: name a database in place of the first")
 	case from.Dialect != d.name:
 		return PlanResult{}, fault.New(frame.CodeDesiredSchemaInvalid, "the first schema is written for %q and the dev server is %s", from.Dialect, d.title)
 	}
-	result, err := postgres.PlanFrom(ctx, opts, from, desired)
+	result, err := d.planFrom(ctx, opts, from, desired)
 	return result, typed(err)
 }

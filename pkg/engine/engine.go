@@ -46,14 +46,16 @@ type dialect struct {
 	title   string
 	observe func(context.Context, Options, *model.Database) (frame.Observed, error)
 	plan    func(context.Context, Options, *model.Database) (PlanResult, error)
-	apply   func(context.Context, Options, plan.Document) (frame.Applied, error)
-	inspect func(context.Context, string) (*model.Database, error)
-	loadSQL func(context.Context, string, []Source) (*model.Database, error)
+	// planFrom is plan for a database that is as a model says.
+	planFrom func(ctx context.Context, opts Options, from, desired *model.Database) (PlanResult, error)
+	apply    func(context.Context, Options, plan.Document) (frame.Applied, error)
+	inspect  func(context.Context, string) (*model.Database, error)
+	load     func(context.Context, string, Declarations, []Source) (*model.Database, error)
 }
 
 var (
-	postgresDialect = dialect{model.Postgres, "PostgreSQL", postgres.Observe, postgres.Plan, postgres.Apply, postgres.Inspect, postgres.LoadSQL}
-	mysqlDialect    = dialect{model.MySQL, "MySQL or MariaDB", mysql.Observe, mysql.Plan, mysql.Apply, mysql.Inspect, mysql.LoadSQL}
+	postgresDialect = dialect{model.Postgres, "PostgreSQL", postgres.Observe, postgres.Plan, postgres.PlanFrom, postgres.Apply, postgres.Inspect, postgres.LoadDeclared}
+	mysqlDialect    = dialect{model.MySQL, "MySQL or MariaDB", mysql.Observe, mysql.Plan, mysql.PlanFrom, mysql.Apply, mysql.Inspect, mysql.LoadDeclared}
 )
 
 // dialects are found by the scheme of a database URL.
@@ -120,12 +122,7 @@ func InspectPrivileges(ctx context.Context, databaseURL string) (*model.Database
 // LoadSQL runs SQL files, in order, in a fresh scratch database of the server that devURL leads to, reads the result back and drops the
 // database. Errors of the files carry file, line and column.
 func LoadSQL(ctx context.Context, devURL string, files []Source) (*model.Database, error) {
-	d, err := supported(devURL, nil)
-	if err != nil {
-		return nil, err
-	}
-	db, err := d.loadSQL(ctx, devURL, files)
-	return db, typed(err)
+	return LoadDeclared(ctx, devURL, Declarations{}, files)
 }
 
 // CheckSupported refuses, by name, what a declared schema holds and the engine does not manage, outside of what is excluded.

@@ -84,6 +84,15 @@ func TestDeclaredRenames(t *testing.T) {
 			assert.Contains(t, refusal(t, err, frame.CodeDesiredSchemaInvalid).Message, c.want)
 		})
 	}
+	for name, sql := range map[string]string{
+		"one table twice":  "-- +ptah renamed_from=users\nCREATE TABLE people (id bigint);\n-- +ptah renamed_from=users\nCREATE TABLE folk (id bigint)",
+		"one column twice": "CREATE TABLE users (\n-- +ptah renamed_from=mail\nemail text,\n-- +ptah renamed_from=mail\npost text)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := engine.Plan(testContext(t), engine.Options{URL: s.NewDatabase(t, before...)}, declare(t, s, sql))
+			assert.Contains(t, refusal(t, err, frame.CodeUnsupportedObject).Message, "are both declared as renamed from")
+		})
+	}
 	t.Run("declared too", func(t *testing.T) {
 		_, err := engine.Plan(testContext(t), engine.Options{URL: s.NewDatabase(t)}, func() *model.Database {
 			d := model.New(model.Postgres)

@@ -202,6 +202,8 @@ type Index struct {
 	Statistics []KeyStatistics `json:"statistics,omitempty"`
 
 	MySQL *IndexMySQL `json:"mysql,omitempty"`
+
+	RenamedFrom string `json:"renamed_from,omitempty"` // as that of a table, on MySQL and MariaDB
 }
 
 // IndexKey is one key of an index: a column or an expression. Order is the server's text for what follows the operator class.

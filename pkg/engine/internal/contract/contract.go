@@ -63,11 +63,11 @@ type Declarations struct {
 	Renames    []Rename
 }
 
-// Rename is a declared rename of a table or, with Column, of a column.
+// Rename is a declared rename of a table or, with Column or Index, of one of those.
 type Rename struct {
-	Table        model.Name
-	Column, From string
-	At           string
+	Table               model.Name
+	Column, Index, From string
+	At                  string
 }
 
 // DeclaredRows is the whole content of one table of reference data, as it is declared.

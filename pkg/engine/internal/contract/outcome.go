@@ -91,6 +91,39 @@ func RefuseUnmodelled(where string, d *model.Database) error {
 	return fault.New(frame.CodeUnsupportedObject, "%s has objects that Ptah does not manage yet: %s; exclude them, or remove them", where, enumerate(names))
 }
 
+// RefuseSharedOrigins refuses a declared schema in which two of a kind are renamed from the same one: only a person can say which of them it became.
+func RefuseSharedOrigins(desired *model.Database) error {
+	tables := map[model.Name]string{}
+	for i := range desired.Tables {
+		t := &desired.Tables[i]
+		old := model.Name{Schema: t.Schema, Name: t.RenamedFrom}
+		if other, twice := tables[old]; twice && t.RenamedFrom != "" {
+			return sharedOrigin(model.Object{Kind: model.KindTable, Schema: t.Schema, Name: t.Name.Name}, other, t.RenamedFrom)
+		}
+		tables[old] = t.Name.Name
+		columns, indexes := map[string]string{}, map[string]string{}
+		for j := range t.Columns {
+			c := &t.Columns[j]
+			if other, twice := columns[c.RenamedFrom]; twice && c.RenamedFrom != "" {
+				return sharedOrigin(model.Object{Kind: "column", Schema: t.Schema, Table: t.Name.Name, Name: c.Name}, other, c.RenamedFrom)
+			}
+			columns[c.RenamedFrom] = c.Name
+		}
+		for j := range t.Indexes {
+			x := &t.Indexes[j]
+			if other, twice := indexes[x.RenamedFrom]; twice && x.RenamedFrom != "" {
+				return sharedOrigin(model.Object{Kind: "index", Schema: t.Schema, Table: t.Name.Name, Name: x.Name}, other, x.RenamedFrom)
+			}
+			indexes[x.RenamedFrom] = x.Name
+		}
+	}
+	return nil
+}
+
+func sharedOrigin(o model.Object, other, from string) error {
+	return fault.New(frame.CodeUnsupportedObject, "%s and %q are both declared as renamed from %q: nobody but a person can say which of them it became", NameObject(o), other, from)
+}
+
 // NameObject names an object for a person.
 func NameObject(o model.Object) string {
 	table := fmt.Sprintf("%q", o.Table)

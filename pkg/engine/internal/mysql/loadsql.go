@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -20,10 +21,15 @@ import (
 // ScratchPrefix starts the name of every scratch database.
 const ScratchPrefix = "ptah_dev_"
 
-// LoadSQL runs files in a fresh scratch database and reads the result back. It has the default collation of the database that the URL names, or the
-// server's own where that is one of the server's. Each file gets a session of its own.
-func LoadSQL(ctx context.Context, devURL string, files []contract.Source) (db *model.Database, err error) {
+// LoadDeclared runs the statements, in the order given, and then the files in a fresh scratch database and reads the result back. The database has the
+// default collation of the one that the URL names, or the server's own where that is one of the server's. Each file gets a session of its own. A file
+// that creates what one of the statements has created is refused with both places.
+func LoadDeclared(ctx context.Context, devURL string, declarations contract.Declarations, files []contract.Source) (db *model.Database, err error) {
 	parsed, err := splitFiles(files)
+	if err != nil {
+		return nil, err
+	}
+	declared, err := newDeclared(declarations)
 	if err != nil {
 		return nil, err
 	}
@@ -47,18 +53,26 @@ func LoadSQL(ctx context.Context, devURL string, files []contract.Source) (db *m
 	}()
 	scratch := c.Clone()
 	scratch.DBName = name
+	if err := declared.run(ctx, scratch, declarations.Statements); err != nil {
+		return nil, err
+	}
+	renames := slices.Clone(declarations.Renames)
 	for i := range files {
-		l := &loader{file: files[i].Name, src: string(files[i].Data), secret: c.Passwd}
+		l := &loader{file: files[i].Name, src: string(files[i].Data), secret: c.Passwd, declared: declared}
 		if err := l.run(ctx, scratch, parsed[i]); err != nil {
 			return nil, err
 		}
+		renames = append(renames, l.found...)
 	}
 	s, err := connectConfig(ctx, scratch, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer s.close()
-	return s.inspect(ctx)
+	if db, err = s.inspect(ctx); err != nil {
+		return nil, err
+	}
+	return db, s.setRenames(db, renames)
 }
 
 // splitFiles cuts all files before the server is asked for anything.
@@ -118,9 +132,12 @@ func (s *session) dropScratch(name string) error {
 
 // loader runs one file.
 type loader struct {
-	file   string
-	src    string
-	secret string // never to be shown
+	file     string
+	src      string
+	secret   string // never to be shown
+	declared *declared
+
+	found []contract.Rename
 }
 
 func (l *loader) run(ctx context.Context, c *driver.Config, statements []sqlStatement) error {
@@ -129,7 +146,13 @@ func (l *loader) run(ctx context.Context, c *driver.Config, statements []sqlStat
 		return err
 	}
 	defer s.close()
+	if err := l.renames(statements); err != nil {
+		return err
+	}
 	for _, statement := range statements {
+		if twice := l.declared.twice(statement.text); twice != "" {
+			return l.fault(nil, statement.start, twice)
+		}
 		if err := s.run(ctx, statement.text); err != nil {
 			return l.statementFault(ctx, statement, err)
 		}
@@ -145,11 +168,19 @@ func (l *loader) statementFault(ctx context.Context, statement sqlStatement, err
 	return l.fault(err, statement.start, fmt.Sprintf("%s (error %d)", server.Message, server.Number))
 }
 
+func (l *loader) place(offset int) string {
+	line, column := position(l.src, offset)
+	return fmt.Sprintf("%s:%d:%d", l.file, line, column)
+}
+
 // fault names the place. The server's text speaks about the author's own file; the password of the dev URL is taken out all the same.
 func (l *loader) fault(err error, offset int, text string) error {
-	line, column := position(l.src, offset)
-	if l.secret != "" {
-		text = strings.ReplaceAll(text, l.secret, "***")
+	return placeFault(err, l.place(offset), text, l.secret)
+}
+
+func placeFault(err error, place, text, secret string) error {
+	if secret != "" {
+		text = strings.ReplaceAll(text, secret, "***")
 	}
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' {
@@ -157,7 +188,7 @@ func (l *loader) fault(err error, offset int, text string) error {
 		}
 		return r
 	}, text)
-	return fault.Wrap(err, frame.CodeDesiredSchemaInvalid, "%s:%d:%d: %s", l.file, line, column, text)
+	return fault.Wrap(err, frame.CodeDesiredSchemaInvalid, "%s: %s", place, text)
 }
 
 // position is where a byte offset lies, line and column from 1, columns in characters.

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ptah-run/ptah/pkg/engine/diff"
 	"github.com/ptah-run/ptah/pkg/engine/internal/contract"
 	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
 	"github.com/ptah-run/ptah/pkg/engine/model"
@@ -68,9 +67,33 @@ func Plan(ctx context.Context, opts contract.Options, desired *model.Database) (
 	if err != nil {
 		return contract.PlanResult{}, err
 	}
+	return s.planFrom(opts, sc, live, desired)
+}
+
+// PlanFrom is Plan for a database that is as live says, on whatever server opts leads to.
+func PlanFrom(ctx context.Context, opts contract.Options, live, desired *model.Database) (contract.PlanResult, error) {
+	sc, err := checkOptions(opts)
+	if err != nil {
+		return contract.PlanResult{}, err
+	}
+	s, err := connect(ctx, opts.URL, opts.ConnectTimeout)
+	if err != nil {
+		return contract.PlanResult{}, err
+	}
+	defer s.close()
+	if err := s.checkServer(desired); err != nil {
+		return contract.PlanResult{}, err
+	}
+	return s.planFrom(opts, sc, live, desired)
+}
+
+func (s *session) planFrom(opts contract.Options, sc scope.Scope, live, desired *model.Database) (contract.PlanResult, error) {
 	from, excluded := sc.Split(live)
 	to, _ := sc.Split(desired)
-	p := &planner{from: from, to: to, excluded: excluded, diff: diff.Compare(from, to), server: s.server}
+	p, err := newPlanner(from, to, excluded, s.server)
+	if err != nil {
+		return contract.PlanResult{}, err
+	}
 	return p.result(opts, sc)
 }
 
@@ -90,12 +113,12 @@ func checkOptions(opts contract.Options) (scope.Scope, error) {
 
 // result runs the planner and seals its document.
 func (p *planner) result(opts contract.Options, sc scope.Scope) (contract.PlanResult, error) {
-	r := contract.PlanResult{From: model.Fingerprint(p.from), To: model.Fingerprint(p.to)}
+	r := contract.PlanResult{From: model.Fingerprint(p.live), To: model.Fingerprint(p.to)}
 	steps, err := p.plan()
 	if err != nil {
 		return r, err
 	}
-	if (len(steps) == 0) != (r.From == r.To) || len(steps) == 0 != p.diff.Empty() {
+	if (len(steps) == 0) != (r.From == r.To) || len(steps) == 0 != (p.diff.Empty() && p.renames.empty()) {
 		return r, fault.New(frame.CodeInternal, "planning: %d statements for fingerprints %s and %s", len(steps), r.From, r.To)
 	}
 	doc := plan.Document{Dialect: model.MySQL, FromFingerprint: r.From, ToFingerprint: r.To, Exclude: sc.Patterns()}

@@ -15,7 +15,9 @@ type phase int
 
 const (
 	phaseDropDefinitions phase = iota
-	phaseDropForeignKeys       // before the columns, indexes and tables they stand on
+	phaseRenameTables          // everything below has the new names
+	phaseRenameParts
+	phaseDropForeignKeys // before the columns, indexes and tables they stand on
 	phaseDropTables
 	phaseDropSequencesEarly // only where something else takes the name
 	phaseSequences
@@ -34,6 +36,9 @@ const (
 
 // planner turns a diff into statements. It is pure: the same inputs give the same statements.
 type planner struct {
+	// live is the managed scope of the database as it is; renames lead from there to from.
+	live     *model.Database
+	renames  *renamer
 	from, to *model.Database // managed scope
 	excluded *model.Database // of the target: what the plan must leave alone
 	diff     *diff.Diff
@@ -43,6 +48,15 @@ type planner struct {
 	rebuilt map[model.ColumnRef]bool // columns that are dropped and added again
 	// moved are columns that no foreign key may stand on while they change, lost the indexes that are not there all the time.
 	moved map[model.ColumnRef]bool
+}
+
+// newPlanner carries out the declared renames and compares what they leave.
+func newPlanner(live, to, excluded *model.Database, s *server) (*planner, error) {
+	renames, err := applyRenames(live, to, excluded, s)
+	if err != nil {
+		return nil, err
+	}
+	return &planner{live: live, renames: renames, from: renames.db, to: to, excluded: renames.excluded, diff: diff.Compare(renames.db, to), server: s}, nil
 }
 
 // step is a statement with the table it touches as a key.
@@ -65,6 +79,7 @@ func (p *planner) plan() ([]step, error) {
 	if err := p.refuseHeldBack(); err != nil {
 		return nil, err
 	}
+	p.planRenames()
 	p.planSequences()
 	p.planTables()
 	p.planForeignKeys()

@@ -28,6 +28,10 @@ type server struct {
 	replaceRoutines bool
 	// sequences says that the server has them.
 	sequences bool
+	// checkInfix is what the server puts between the name of a table and a number to name a check, where a rename of the table changes that name.
+	checkInfix string
+	// renamesInExpressions says that the new name of a column gets into the expressions of its table.
+	renamesInExpressions bool
 	// bodyPrivilege lets an account read the routines of others.
 	bodyPrivilege string
 }
@@ -39,14 +43,14 @@ var servers = []server{
 		collation: "utf8mb4_general_ci",
 		extra:     []string{"system_versioning_alter_history = KEEP"},
 		deadline:  "max_statement_time",
-		hidden:    "IGNORED", shown: "NOT IGNORED", dropCheck: "DROP CONSTRAINT ", replaceRoutines: true, sequences: true,
+		hidden:    "IGNORED", shown: "NOT IGNORED", dropCheck: "DROP CONSTRAINT ", replaceRoutines: true, sequences: true, renamesInExpressions: true,
 		bodyPrivilege: "SELECT on mysql.proc",
 	},
 	{
 		name: model.ServerMySQL, title: "MySQL", oldest: [2]int{8, 4},
 		sqlMode:   "ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION",
 		collation: "utf8mb4_0900_ai_ci",
-		hidden:    "INVISIBLE", shown: "VISIBLE", dropCheck: "DROP CHECK ",
+		hidden:    "INVISIBLE", shown: "VISIBLE", dropCheck: "DROP CHECK ", checkInfix: "_chk_",
 		bodyPrivilege: "SHOW_ROUTINE",
 	},
 }

@@ -99,10 +99,13 @@ func (t token) paren() bool {
 func (t token) inParens() string { return t.text[1 : len(t.text)-1] }
 
 // tokens cuts text and leaves comments out. A versioned comment is what stands in it.
-func tokens(s string) []token {
+func tokens(s string) []token { return firstTokens(s, len(s)) }
+
+// firstTokens are the first tokens of a text.
+func firstTokens(s string, most int) []token {
 	var out []token
 	blanks := false
-	for i := 0; i < len(s); {
+	for i := 0; i < len(s) && len(out) < most; {
 		start := i
 		switch c := s[i]; {
 		case c == ' ' || c == '\n' || c == '\t' || c == '\r':

@@ -111,7 +111,8 @@ func mysqlDatabase(t *testing.T, edit func(*model.Table)) *model.Database {
 
 func mysqlPlan(t *testing.T, from, to *model.Database) []plan.Statement {
 	t.Helper()
-	p := &planner{from: from, to: to, excluded: model.New(model.MySQL), diff: diff.Compare(from, to), server: serverOf("8.4.3")}
+	p, err := newPlanner(from, to, model.New(model.MySQL), serverOf("8.4.3"))
+	require.NoError(t, err)
 	steps, err := p.plan()
 	require.NoError(t, err)
 	var out []plan.Statement
@@ -157,6 +158,12 @@ func TestPlanInTheWordsOfMySQL(t *testing.T) {
 		"column": {
 			nil, func(t *model.Table) { t.Columns[6].MySQL.Attributes = nil },
 			[]string{"ALTER TABLE `t` MODIFY COLUMN `p` point NOT NULL"},
+		},
+		"names that the server made": {
+			func(t *model.Table) { t.Constraints[1].Name = "t_chk_1" }, func(t *model.Table) {
+				t.Name.Name, t.RenamedFrom, t.Constraints[1].Name = "u", "t", "u_chk_1"
+			},
+			[]string{"RENAME TABLE `t` TO `u`"},
 		},
 		"invisible column": {
 			nil, func(t *model.Table) { t.Columns[7].MySQL.Invisible = true },
@@ -314,4 +321,23 @@ func FuzzSplit(f *testing.F) {
 			refusedStatement(s.text)
 		}
 	})
+}
+
+// TestMySQLDoesNotFollowAColumn holds that a column is not renamed under an expression, which only MariaDB rewrites.
+func TestMySQLDoesNotFollowAColumn(t *testing.T) {
+	renamed := mysqlDatabase(t, func(t *model.Table) {
+		t.Column("id").RenamedFrom, t.Column("id").Name = "id", "no"
+		for i := range t.Constraints {
+			replaceAll("id", "no", t.Constraints[i].Columns)
+		}
+		for i := range t.Indexes {
+			for j := range t.Indexes[i].Keys {
+				if t.Indexes[i].Keys[j].Column == "id" {
+					t.Indexes[i].Keys[j].Column = "no"
+				}
+			}
+		}
+	})
+	_, err := newPlanner(mysqlDatabase(t, nil), renamed, model.New(model.MySQL), serverOf("8.4.3"))
+	require.ErrorContains(t, err, "is computed from it, which MySQL does not follow")
 }

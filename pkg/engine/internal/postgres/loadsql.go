@@ -22,13 +22,8 @@ import (
 // ScratchPrefix starts the name of every scratch database.
 const ScratchPrefix = "ptah_dev_"
 
-// LoadSQL runs files in a fresh scratch database and reads the result back. Each file gets a session of its own, and every statement its
-// own transaction unless the file opens one: what psql does.
-func LoadSQL(ctx context.Context, devURL string, files []contract.Source) (db *model.Database, err error) {
-	return LoadDeclared(ctx, devURL, contract.Declarations{}, files)
-}
-
-// LoadDeclared is LoadSQL with statements that run before the files, in the order given, and rows that come after them. A file that creates what
+// LoadDeclared runs the statements, in the order given, and then the files in a fresh scratch database, fills in the rows and reads the result back.
+// Each file gets a session of its own, and every statement its own transaction unless the file opens one: what psql does. A file that creates what
 // one of the statements has created is refused with both places.
 func LoadDeclared(ctx context.Context, devURL string, declarations contract.Declarations, files []contract.Source) (db *model.Database, err error) {
 	parsed, err := splitFiles(files)

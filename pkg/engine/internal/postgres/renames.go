@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ptah-run/ptah/pkg/engine/diff"
+	"github.com/ptah-run/ptah/pkg/engine/internal/contract"
 	"github.com/ptah-run/ptah/pkg/engine/model"
 	"github.com/ptah-run/ptah/pkg/plan"
 )
@@ -15,6 +16,9 @@ const hazardRename = "whoever still uses the old name fails from then on"
 // is never guessed; it is done where the old name exists and the new one does not, over where it is the other way round, and refused where both exist.
 func applyRenames(from, to *model.Database, major int) (*model.Database, []step, error) {
 	r := &renamer{from: from, to: to, db: from, major: major}
+	if err := contract.RefuseSharedOrigins(to); err != nil {
+		return nil, nil, err
+	}
 	for i := range to.Tables {
 		if err := r.table(&to.Tables[i]); err != nil {
 			return nil, nil, err
