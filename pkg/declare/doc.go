@@ -18,11 +18,17 @@ const (
 	maxObjects = 100_000
 )
 
-// Postgres is the dialect that can be rendered.
-const Postgres = "postgres"
+// The dialects that can be rendered. MySQL and MariaDB share nearly everything but the overrides that are for one of them.
+const (
+	Postgres = "postgres"
+	MySQL    = "mysql"
+	MariaDB  = "mariadb"
+)
+
+func isMySQL(dialect string) bool { return dialect == MySQL || dialect == MariaDB }
 
 // dialects are those that a declaration may have overrides for.
-var dialects = []string{"clickhouse", "cockroachdb", "mariadb", "mysql", "oracle", Postgres, "spanner", "sqlite", "sqlserver", "yugabytedb"}
+var dialects = []string{"clickhouse", "cockroachdb", MariaDB, MySQL, "oracle", Postgres, "spanner", "sqlite", "sqlserver", "yugabytedb"}
 
 // File is one source. Its name says what it is written in: .yaml, .yml or .hcl.
 type File struct {
@@ -32,7 +38,7 @@ type File struct {
 
 // Options of Read.
 type Options struct {
-	// Dialect that the tree is for: Postgres.
+	// Dialect that the tree is for: Postgres, MySQL or MariaDB.
 	Dialect string
 	// Variables are the values of HCL's variable blocks.
 	Variables map[string]string

@@ -23,14 +23,24 @@ var clauseWords = []string{
 	"PRIMARY", "REFERENCES", "RETURN", "STORAGE", "UNIQUE", "USING", "WITH", "SET", "COST", "ROWS", "SUPPORT", "IMMUTABLE", "STABLE", "VOLATILE", "STRICT", "LEAKPROOF", "PARALLEL", "SECURITY", "WINDOW", "CALLED", "COMPRESSION",
 }
 
+// clauseWordsMySQL are the same of MySQL and MariaDB, where character set and collation are words of a type.
+var clauseWordsMySQL = []string{
+	"AS", "AUTO_INCREMENT", "BEGIN", "CHECK", "COLUMN_FORMAT", "COMMENT", "CONSTRAINT", "CONTAINS", "DEFAULT", "DETERMINISTIC", "GENERATED", "INVISIBLE", "KEY", "LANGUAGE", "MODIFIES", "NO", "NOT", "NULL", "ON",
+	"PERSISTENT", "PRIMARY", "READS", "REFERENCES", "RETURN", "SQL", "STORAGE", "STORED", "UNIQUE", "VIRTUAL", "VISIBLE", "WITH", "WITHOUT",
+}
+
 // checkSQL says why free SQL may not stand in its place; empty where it may.
-func checkSQL(text string, where place) string {
+func checkSQL(text string, where place, mysql bool) string {
 	if !utf8.ValidString(text) || strings.IndexByte(text, 0) >= 0 {
 		return "is not text in UTF-8"
 	}
-	s := scanner{src: text}
+	s := scanner{src: text, mysql: mysql}
 	if problem := s.run(); problem != "" {
 		return problem
+	}
+	words := clauseWords
+	if mysql {
+		words = clauseWordsMySQL
 	}
 	switch {
 	case s.tokens == 0:
@@ -40,7 +50,7 @@ func checkSQL(text string, where place) string {
 			if w == "WITH" && i+1 < len(s.top) && s.top[i+1] == "TIME" { // ZONE
 				continue
 			}
-			if slices.Contains(clauseWords, w) {
+			if slices.Contains(words, w) {
 				return fmt.Sprintf("goes beyond a type with the word %s", w)
 			}
 		}
@@ -53,9 +63,15 @@ func checkSQL(text string, where place) string {
 	return ""
 }
 
+// Balanced reports that a text of MySQL or MariaDB closes every parenthesis, quote and comment that it opens.
+func Balanced(text string) bool {
+	s := scanner{src: text, mysql: true}
+	return s.run() == ""
+}
+
 // closed gives free SQL an end that nothing behind it can be swallowed by.
-func closed(text string) string {
-	s := scanner{src: text}
+func closed(text string, mysql bool) string {
+	s := scanner{src: text, mysql: mysql}
 	_ = s.run()
 	text = strings.TrimSpace(text)
 	if s.openComment {
@@ -64,10 +80,11 @@ func closed(text string) string {
 	return text
 }
 
-// scanner walks over SQL as PostgreSQL's lexer does, as far as quotes, comments and parentheses go.
+// scanner walks over SQL as the lexer of PostgreSQL or that of MySQL and MariaDB does, as far as quotes, comments and parentheses go.
 type scanner struct {
-	src string
-	pos int
+	src   string
+	pos   int
+	mysql bool
 
 	stack       []byte
 	tokens      int
@@ -96,25 +113,27 @@ func (s *scanner) next() string {
 	case strings.IndexByte(" \t\r\n\f\v", c) >= 0:
 		s.pos++
 		return ""
-	case strings.HasPrefix(rest, "--"):
-		end := strings.IndexAny(rest, "\r\n")
-		if end < 0 {
-			s.openComment, end = true, len(rest)
-		}
-		s.pos += end
+	case s.isLineComment(rest):
+		s.lineComment(rest)
 		return ""
+	case s.mysql && (strings.HasPrefix(rest, "/*!") || strings.HasPrefix(rest, "/*M!")):
+		return "has a comment that a server may run as SQL"
 	case strings.HasPrefix(rest, "/*"):
 		return s.comment()
 	}
 	s.tokens++
+	return s.token(rest)
+}
+
+func (s *scanner) token(rest string) string {
 	switch c := rest[0]; {
 	case c == ';':
 		return "has a semicolon, which would end the statement that it stands in"
 	case c == '\\':
 		return "has a backslash outside of quotes"
-	case c == '\'' || c == '"':
+	case c == '\'' || c == '"' || c == '`' && s.mysql:
 		return s.quoted(c)
-	case c == '$':
+	case c == '$' && !s.mysql:
 		return s.dollar()
 	case isWord(c):
 		s.word()
@@ -135,6 +154,26 @@ func (s *scanner) next() string {
 	return ""
 }
 
+// lineComment passes over a comment that lasts until the end of the line.
+func (s *scanner) lineComment(rest string) {
+	ends := "\r\n"
+	if s.mysql {
+		ends = "\n"
+	}
+	end := strings.IndexAny(rest, ends)
+	if end < 0 {
+		s.openComment, end = true, len(rest)
+	}
+	s.pos += end
+}
+
+func (s *scanner) isLineComment(rest string) bool {
+	if !s.mysql {
+		return strings.HasPrefix(rest, "--")
+	}
+	return rest[0] == '#' || strings.HasPrefix(rest, "--") && (len(rest) == 2 || rest[2] <= ' ')
+}
+
 func (s *scanner) closing(c byte) string {
 	want := byte('(')
 	if c == ']' {
@@ -151,7 +190,7 @@ func (s *scanner) comment() string {
 	depth := 0
 	for s.pos < len(s.src) {
 		switch rest := s.src[s.pos:]; {
-		case strings.HasPrefix(rest, "/*"):
+		case strings.HasPrefix(rest, "/*") && (depth == 0 || !s.mysql):
 			depth++
 			s.pos += 2
 		case strings.HasPrefix(rest, "*/"):
@@ -168,6 +207,9 @@ func (s *scanner) comment() string {
 }
 
 func (s *scanner) quoted(quote byte) string {
+	if s.mysql {
+		return s.quotedMySQL(quote)
+	}
 	escapes := quote == '\'' && s.pos > 0 && (s.src[s.pos-1] == 'E' || s.src[s.pos-1] == 'e') && (s.pos == 1 || !isWord(s.src[s.pos-2]))
 	start := s.pos
 	for s.pos++; s.pos < len(s.src); s.pos++ {
@@ -183,6 +225,26 @@ func (s *scanner) quoted(quote byte) string {
 			}
 			if quote == '"' {
 				s.words[strings.ReplaceAll(s.src[start+1:s.pos-1], `""`, `"`)] = true
+			}
+			return ""
+		}
+	}
+	return "has an unclosed quote"
+}
+
+// quotedMySQL passes over text, in which a backslash escapes, or over a name between backticks, in which it does not.
+func (s *scanner) quotedMySQL(quote byte) string {
+	start := s.pos
+	for s.pos++; s.pos < len(s.src); s.pos++ {
+		switch c := s.src[s.pos]; {
+		case quote != '`' && c == '\\':
+			s.pos++
+		case c == quote && s.pos+1 < len(s.src) && s.src[s.pos+1] == quote:
+			s.pos++
+		case c == quote:
+			s.pos++
+			if quote == '`' {
+				s.words[strings.ReplaceAll(s.src[start+1:s.pos-1], "``", "`")] = true
 			}
 			return ""
 		}
@@ -242,6 +304,9 @@ func (s *scanner) word() {
 	}
 	w := s.src[start:s.pos]
 	s.words[strings.ToLower(w)] = true
+	if s.mysql {
+		s.words[w] = true // names of tables keep their case
+	}
 	if len(s.stack) == 0 {
 		s.top = append(s.top, strings.ToUpper(w))
 	}
@@ -252,8 +317,8 @@ func isWord(c byte) bool {
 }
 
 // mentions are the identifiers and words of free SQL. It may name too much, never too little.
-func mentions(text string) map[string]bool {
-	s := scanner{src: text}
+func mentions(text string, mysql bool) map[string]bool {
+	s := scanner{src: text, mysql: mysql}
 	_ = s.run()
 	return s.words
 }

@@ -41,18 +41,69 @@ type property struct {
 	words []string
 	// alias is the name that the property is kept under, where that is another.
 	alias string
-	// refused says why the property is known and cannot be used.
+	// refused says why the property is known and cannot be used, and only which dialects have it.
 	refused string
+	only    side
+	// mysql says that a value is read for MySQL or MariaDB.
+	mysql bool
+}
+
+// side says which dialects know a property or a kind.
+type side int
+
+const (
+	bothSides side = iota
+	onlyPostgres
+	onlyMySQL
+)
+
+// refusal says why a dialect does not know something; empty where it does.
+func (s side) refusal(mysql bool) string {
+	switch {
+	case s == onlyPostgres && mysql:
+		return "it belongs to PostgreSQL"
+	case s == onlyMySQL && !mysql:
+		return "it belongs to MySQL and MariaDB; put it below platform if it is for those"
+	}
+	return ""
+}
+
+func (p property) refusal(mysql bool) string {
+	if p.refused != "" {
+		return p.refused
+	}
+	return p.only.refusal(mysql)
+}
+
+// postgresKinds are the kinds that MySQL and MariaDB do not have, with what to do about it.
+var postgresKinds = map[Kind]string{
+	EnumKind: "enums are no types on MySQL and MariaDB: list the values at the column", DomainKind: "MySQL and MariaDB have no domains", CompositeKind: "MySQL and MariaDB have no composite types",
+	RangeKind: "MySQL and MariaDB have no range types", ExtensionKind: "MySQL and MariaDB have no extensions", MaterializedKind: "MySQL and MariaDB have no materialized views",
+	PolicyKind: "MySQL and MariaDB have no row security", RowSecurityKind: "MySQL and MariaDB have no row security", RoleKind: "roles belong to the whole server and are not managed",
+	GrantKind: "privileges on MySQL and MariaDB belong to accounts of the server and are not managed", DataKind: "rows are managed on PostgreSQL only: declare the table without them",
+}
+
+// refusedKind says why objects of a kind cannot be declared for a dialect; empty where they can.
+func refusedKind(kind Kind, dialect string) string {
+	switch {
+	case isMySQL(dialect) && postgresKinds[kind] != "":
+		return postgresKinds[kind]
+	case !isMySQL(dialect) && (kind == ProcedureKind || kind == EventKind):
+		return "it belongs to MySQL and MariaDB; declare it in SQL for PostgreSQL"
+	case dialect == MySQL && kind == SequenceKind:
+		return "MySQL has no sequences"
+	}
+	return ""
 }
 
 // grammar of one kind of object.
 type grammar map[string]property
 
 // names are the properties that can be used.
-func (g grammar) names() []string {
+func (g grammar) names(mysql bool) []string {
 	var out []string
 	for name, p := range g {
-		if p.refused == "" {
+		if p.refusal(mysql) == "" {
 			out = append(out, name)
 		}
 	}
@@ -67,9 +118,10 @@ func with(base grammar, more grammar) grammar {
 }
 
 var (
-	actions   = []string{"NO ACTION", "RESTRICT", "CASCADE", "SET NULL", "SET DEFAULT"}
-	foreign   = []string{"DEFERRED", "IMMEDIATE"}
-	onlyClick = "it belongs to ClickHouse, which this engine does not manage"
+	actions    = []string{"NO ACTION", "RESTRICT", "CASCADE", "SET NULL", "SET DEFAULT"}
+	foreign    = []string{"DEFERRED", "IMMEDIATE"}
+	dataAccess = []string{"CONTAINS SQL", "NO SQL", "READS SQL DATA", "MODIFIES SQL DATA"}
+	onlyClick  = "it belongs to ClickHouse, which this engine does not manage"
 )
 
 // keyword marks names that HCL may write without quotes.
@@ -87,36 +139,45 @@ var inSchema = with(named, grammar{"schema": {want: wantName}})
 
 // grammars are those of YAML; HCL's differ in hclGrammars.
 var grammars = map[Kind]grammar{
-	SchemaKind: {"name": {want: wantName}, "comment": {want: wantText}},
+	SchemaKind: {
+		"name": {want: wantName}, "comment": {want: wantText, only: onlyPostgres},
+		"charset": {want: wantName, only: onlyMySQL}, "collation": {want: wantName, only: onlyMySQL},
+	},
 	TableKind: with(inSchema, grammar{
-		"struct_name": {want: wantIgnored}, "engine": {want: wantText}, "primary_key": {want: wantNames}, "checks": {want: wantChecks}, "custom_sql": {want: wantTexts},
+		"struct_name": {want: wantIgnored}, "engine": {want: wantName, only: onlyMySQL}, "primary_key": {want: wantNames}, "checks": {want: wantChecks}, "custom_sql": {want: wantTexts},
 		"columns": {want: wantObjects}, "fields": {want: wantObjects, alias: "columns"}, "indexes": {want: wantObjects}, "constraints": {want: wantObjects},
-		"rls_enabled": {want: wantFlag}, "platform": {want: wantObjects}, "overrides": {want: wantObjects, alias: "platform"},
+		"charset": {want: wantName, only: onlyMySQL}, "collation": {want: wantName, only: onlyMySQL}, "auto_increment": {want: wantInteger, only: onlyMySQL},
+		"partition_by": {want: wantQuery, only: onlyMySQL}, "system_versioned": {want: wantFlag, only: onlyMySQL},
+		"rls_enabled": {want: wantFlag, only: onlyPostgres}, "platform": {want: wantObjects}, "overrides": {want: wantObjects, alias: "platform"},
 		"options": {want: wantOptions}, "renamed_from": {want: wantName},
 	}),
 	ColumnKind: {
 		"name": {want: wantName}, "field_name": {want: wantIgnored}, "type": {want: wantType}, "nullable": {want: wantFlag}, "not_null": {want: wantFlag}, "primary": {want: wantFlag},
 		"auto_increment": {want: wantFlag}, "auto_inc": {want: wantFlag, alias: "auto_increment"},
-		"identity_generation": {want: wantWord, words: []string{"ALWAYS", "BY DEFAULT"}}, "identity_start": {want: wantInteger}, "identity_increment": {want: wantInteger},
-		"identity_options": {want: wantText}, "unique": {want: wantFlag}, "unique_expr": {want: wantSQL}, "index": {want: wantFlag},
+		"identity_generation": {want: wantWord, words: []string{"ALWAYS", "BY DEFAULT"}, only: onlyPostgres}, "identity_start": {want: wantInteger, only: onlyPostgres},
+		"identity_increment": {want: wantInteger, only: onlyPostgres}, "identity_options": {want: wantText, only: onlyPostgres}, "unique": {want: wantFlag}, "unique_expr": {want: wantSQL}, "index": {want: wantFlag},
 		"generated": {want: wantSQL}, "generated_kind": {want: wantWord, words: []string{"STORED", "VIRTUAL"}}, "stored": {want: wantFlag},
 		"default": {want: wantLiteral}, "default_expr": {want: wantSQL}, "foreign": {want: wantColumnOf}, "foreign_key_name": {want: wantName},
 		"on_delete": {want: wantWord, words: actions}, "on_update": {want: wantWord, words: actions}, "enum": {want: wantTexts},
 		"check": {want: wantSQL}, "check_name": {want: wantName}, "comment": {want: wantText}, "platform": {want: wantObjects}, "overrides": {want: wantObjects, alias: "platform"},
-		"collation": {want: wantQName}, "storage": {want: wantWord, words: []string{"PLAIN", "EXTERNAL", "EXTENDED", "MAIN"}},
-		"compression": {want: wantWord, words: []string{"PGLZ", "LZ4"}}, "renamed_from": {want: wantName},
+		"collation": {want: wantQName}, "storage": {want: wantWord, words: []string{"PLAIN", "EXTERNAL", "EXTENDED", "MAIN"}, only: onlyPostgres},
+		"compression": {want: wantWord, words: []string{"PGLZ", "LZ4"}, only: onlyPostgres}, "renamed_from": {want: wantName},
+		"unsigned": {want: wantFlag, only: onlyMySQL}, "charset": {want: wantName, only: onlyMySQL}, "on_update_expr": {want: wantSQL, only: onlyMySQL}, "invisible": {want: wantFlag, only: onlyMySQL},
+		"row_period": {want: wantWord, words: []string{"START", "END"}, only: onlyMySQL}, "without_versioning": {want: wantFlag, only: onlyMySQL},
 	},
 	IndexKind: {
 		"name": {want: wantName}, "table": {want: wantQName}, "fields": {want: wantColumns}, "columns": {want: wantColumns, alias: "fields"}, "unique": {want: wantFlag},
-		"comment": {want: wantText}, "type": {want: wantName, words: keyword}, "where": {want: wantSQL}, "condition": {want: wantSQL, alias: "where"}, "ops": {want: wantType},
-		"granularity": {want: wantInteger, refused: onlyClick}, "include": {want: wantNames}, "nulls_distinct": {want: wantFlag}, "options": {want: wantOptions},
+		"comment": {want: wantText}, "type": {want: wantName, words: keyword}, "where": {want: wantSQL, only: onlyPostgres}, "condition": {want: wantSQL, alias: "where", only: onlyPostgres},
+		"ops": {want: wantType, only: onlyPostgres}, "granularity": {want: wantInteger, refused: onlyClick}, "include": {want: wantNames, only: onlyPostgres}, "nulls_distinct": {want: wantFlag, only: onlyPostgres},
+		"options": {want: wantOptions}, "parser": {want: wantName, only: onlyMySQL}, "invisible": {want: wantFlag, only: onlyMySQL}, "renamed_from": {want: wantName, only: onlyMySQL},
 	},
 	ConstraintKind: {
 		"name": {want: wantName}, "table": {want: wantQName}, "type": {want: wantWord, words: []string{"PRIMARY KEY", "UNIQUE", "FOREIGN KEY", "CHECK", "EXCLUDE"}},
 		"columns": {want: wantNames}, "foreign_table": {want: wantQName}, "foreign_column": {want: wantNames}, "on_delete": {want: wantWord, words: actions}, "on_update": {want: wantWord, words: actions},
-		"check": {want: wantSQL}, "using": {want: wantName, words: keyword}, "elements": {want: wantElements}, "condition": {want: wantSQL}, "comment": {want: wantText},
-		"deferrable": {want: wantFlag}, "initially": {want: wantWord, words: foreign}, "include": {want: wantNames}, "nulls_distinct": {want: wantFlag},
-		"not_valid": {want: wantFlag}, "no_inherit": {want: wantFlag}, "match_full": {want: wantFlag}, "options": {want: wantOptions},
+		"check": {want: wantSQL}, "using": {want: wantName, words: keyword, only: onlyPostgres}, "elements": {want: wantElements, only: onlyPostgres}, "condition": {want: wantSQL, only: onlyPostgres},
+		"comment": {want: wantText}, "deferrable": {want: wantFlag, only: onlyPostgres}, "initially": {want: wantWord, words: foreign, only: onlyPostgres}, "include": {want: wantNames, only: onlyPostgres},
+		"nulls_distinct": {want: wantFlag, only: onlyPostgres}, "not_valid": {want: wantFlag, only: onlyPostgres}, "no_inherit": {want: wantFlag, only: onlyPostgres},
+		"match_full": {want: wantFlag, only: onlyPostgres}, "options": {want: wantOptions, only: onlyPostgres}, "enforced": {want: wantFlag, only: onlyMySQL},
 	},
 	EnumKind: with(inSchema, grammar{"values": {want: wantTexts}}),
 	DomainKind: with(inSchema, grammar{
@@ -129,22 +190,32 @@ var grammars = map[Kind]grammar{
 	}),
 	SequenceKind: with(inSchema, grammar{
 		"type": {want: wantType}, "start": {want: wantInteger}, "increment": {want: wantInteger}, "min_value": {want: wantInteger}, "max_value": {want: wantInteger},
-		"cache": {want: wantInteger}, "cycle": {want: wantFlag}, "owned_by": {want: wantColumnOf}, "if_not_exists": {want: wantFlag},
+		"cache": {want: wantInteger}, "cycle": {want: wantFlag}, "owned_by": {want: wantColumnOf, only: onlyPostgres}, "if_not_exists": {want: wantFlag},
 	}),
 	ExtensionKind: {"name": {want: wantName}, "schema": {want: wantName}, "if_not_exists": {want: wantFlag}, "version": {want: wantText}, "comment": {want: wantText}},
 	FunctionKind: with(inSchema, grammar{
 		"params": {want: wantElements}, "parameters": {want: wantElements, alias: "params"}, "returns": {want: wantType}, "language": {want: wantName, words: keyword},
-		"security": {want: wantWord, words: []string{"DEFINER", "INVOKER"}}, "volatility": {want: wantWord, words: []string{"IMMUTABLE", "STABLE", "VOLATILE"}}, "body": {want: wantBody},
+		"security": {want: wantWord, words: []string{"DEFINER", "INVOKER"}}, "volatility": {want: wantWord, words: []string{"IMMUTABLE", "STABLE", "VOLATILE"}, only: onlyPostgres}, "body": {want: wantBody},
+		"deterministic": {want: wantFlag, only: onlyMySQL}, "data_access": {want: wantWord, words: dataAccess, only: onlyMySQL},
+	}),
+	ProcedureKind: with(inSchema, grammar{
+		"params": {want: wantElements}, "parameters": {want: wantElements, alias: "params"}, "security": {want: wantWord, words: []string{"DEFINER", "INVOKER"}}, "deterministic": {want: wantFlag},
+		"data_access": {want: wantWord, words: dataAccess}, "body": {want: wantBody},
+	}),
+	EventKind: with(inSchema, grammar{
+		"schedule": {want: wantQuery}, "preserve": {want: wantFlag}, "status": {want: wantWord, words: []string{"ENABLE", "DISABLE", "DISABLE ON SLAVE", "DISABLE ON REPLICA"}}, "body": {want: wantBody},
 	}),
 	ViewKind: with(inSchema, grammar{
 		"body": {want: wantQuery}, "with_check": {want: wantWord, words: []string{"LOCAL", "CASCADED"}}, "depends_on": {want: wantQNames},
+		"algorithm": {want: wantWord, words: []string{"MERGE", "TEMPTABLE", "UNDEFINED"}, only: onlyMySQL}, "security": {want: wantWord, words: []string{"DEFINER", "INVOKER"}, only: onlyMySQL},
 	}),
 	MaterializedKind: with(inSchema, grammar{
 		"body": {want: wantQuery}, "refresh_strategy": {want: wantText, refused: refreshRefused}, "depends_on": {want: wantQNames},
 	}),
 	TriggerKind: {
 		"name": {want: wantName}, "table": {want: wantQName}, "timing": {want: wantWord, words: []string{"BEFORE", "AFTER", "INSTEAD OF"}}, "event": {want: wantTexts},
-		"for": {want: wantWord, words: []string{"ROW", "STATEMENT", "EACH ROW", "EACH STATEMENT"}}, "when": {want: wantSQL}, "body": {want: wantBody}, "comment": {want: wantText},
+		"for": {want: wantWord, words: []string{"ROW", "STATEMENT", "EACH ROW", "EACH STATEMENT"}}, "when": {want: wantSQL, only: onlyPostgres}, "body": {want: wantBody}, "comment": {want: wantText, only: onlyPostgres},
+		"follows": {want: wantName, only: onlyMySQL},
 	},
 	PolicyKind: {
 		"name": {want: wantName}, "table": {want: wantQName}, "for": {want: wantWord, words: []string{"ALL", "SELECT", "INSERT", "UPDATE", "DELETE"}}, "to": {want: wantNames},
@@ -166,8 +237,8 @@ var grammars = map[Kind]grammar{
 
 // columnKeys are the properties of one key of an index.
 var columnKeys = grammar{
-	"column": {want: wantName}, "expr": {want: wantSQL}, "desc": {want: wantFlag}, "nulls_first": {want: wantFlag}, "nulls_last": {want: wantFlag}, "ops": {want: wantType}, "collation": {want: wantQName},
-	"prefix": {want: wantInteger, refused: "prefixes of a column belong to MySQL and MariaDB"},
+	"column": {want: wantName}, "expr": {want: wantSQL}, "desc": {want: wantFlag}, "nulls_first": {want: wantFlag, only: onlyPostgres}, "nulls_last": {want: wantFlag, only: onlyPostgres},
+	"ops": {want: wantType, only: onlyPostgres}, "collation": {want: wantQName, only: onlyPostgres}, "prefix": {want: wantInteger, only: onlyMySQL},
 }
 
 // fixed are properties that an override may not touch, because they say what the object is.

@@ -116,7 +116,7 @@ func grantTarget(t *Object) string {
 	case FunctionKind:
 		signature := "FUNCTION " + Quote(t.Key.Schema, t.Key.Name) + "("
 		if p, ok := t.attrs["params"]; ok {
-			signature += closed(withoutDefaults(p.text))
+			signature += closed(withoutDefaults(p.text), false)
 		}
 		return signature + ")"
 	case EnumKind, DomainKind, CompositeKind, RangeKind:

@@ -16,6 +16,9 @@ type hclReader struct {
 	budget *int
 	given  map[string]string
 
+	dialect string
+	mysql   bool
+
 	src     map[string][]byte
 	vars    map[string]*hclVariable
 	locals  map[string]*hclLocal
@@ -83,13 +86,13 @@ func positionOf(r hcl.Range) Position {
 // topBlocks says which kind a block of the top level declares.
 var topBlocks = map[string]Kind{
 	"schema": SchemaKind, "table": TableKind, "enum": EnumKind, "extension": ExtensionKind, "sequence": SequenceKind, "domain": DomainKind, "composite": CompositeKind, "range": RangeKind,
-	"role": RoleKind, "permission": GrantKind, "function": FunctionKind, "view": ViewKind, "materialized": MaterializedKind, "trigger": TriggerKind, "policy": PolicyKind, "data": DataKind,
+	"role": RoleKind, "permission": GrantKind, "function": FunctionKind, "procedure": ProcedureKind, "event": EventKind, "view": ViewKind, "materialized": MaterializedKind, "trigger": TriggerKind, "policy": PolicyKind, "data": DataKind,
 }
 
 // collect takes variables and locals of one file before anything is evaluated.
 func (r *hclReader) collect(body *hclsyntax.Body) {
 	for _, a := range sortedAttributes(body) {
-		r.bag.add(positionOf(a.NameRange), "unknown attribute %q; allowed here are blocks: %s", a.Name, oneOf(blockNames()))
+		r.bag.add(positionOf(a.NameRange), "unknown attribute %q; allowed here are blocks: %s", a.Name, oneOf(r.blockNames()))
 	}
 	for _, block := range body.Blocks {
 		switch block.Type {
@@ -108,7 +111,11 @@ func (r *hclReader) collect(body *hclsyntax.Body) {
 	}
 }
 
-func blockNames() []string { return append(keysOf(topBlocks), "variable", "locals") }
+// blockNames are the blocks of the top level that the dialect knows.
+func (r *hclReader) blockNames() []string {
+	known := slices.DeleteFunc(keysOf(topBlocks), func(name string) bool { return refusedKind(topBlocks[name], r.dialect) != "" })
+	return append(known, "variable", "locals")
+}
 
 // read takes the objects of one file.
 func (r *hclReader) read(body *hclsyntax.Body) {
@@ -117,7 +124,9 @@ func (r *hclReader) read(body *hclsyntax.Body) {
 		switch {
 		case block.Type == "variable" || block.Type == "locals":
 		case !known:
-			r.bag.add(positionOf(block.TypeRange), "unknown block %q; allowed here: %s", block.Type, oneOf(blockNames()))
+			r.bag.add(positionOf(block.TypeRange), "unknown block %q; allowed here: %s", block.Type, oneOf(r.blockNames()))
+		case refusedKind(kind, r.dialect) != "":
+			r.bag.add(positionOf(block.TypeRange), "%s: %s", block.Type, refusedKind(kind, r.dialect))
 		default:
 			if o := r.top(kind, block); o != nil {
 				r.objects = append(r.objects, o)
@@ -156,7 +165,7 @@ func (r *hclReader) top(kind Kind, block *hclsyntax.Block) *Object {
 		o.set("name", textValue(at(0), labels[0]))
 	}
 	for _, label := range labels {
-		if problem := checkName(label); problem != "" {
+		if problem := checkName(label, r.mysql); problem != "" {
 			r.bag.add(at(0), "the name %q %s", label, problem)
 			return nil
 		}
@@ -180,9 +189,9 @@ func (r *hclReader) fill(o *Object, block *hclsyntax.Block, g grammar, blocks ma
 		}
 		switch {
 		case !known:
-			r.bag.add(at, "%s: unknown attribute %q; allowed here: %s", block.Type, a.Name, allowedIn(g, blocks))
-		case p.refused != "":
-			r.bag.add(at, "%s: %s is refused: %s", block.Type, a.Name, p.refused)
+			r.bag.add(at, "%s: unknown attribute %q; allowed here: %s", block.Type, a.Name, r.allowedIn(g, blocks))
+		case p.refusal(r.mysql) != "":
+			r.bag.add(at, "%s: %s is refused: %s", block.Type, a.Name, p.refusal(r.mysql))
 		case o.has(name) && name != "schema":
 			r.bag.add(at, "%s: %s says the same as another attribute; use one of them", block.Type, a.Name)
 		default:
@@ -195,9 +204,9 @@ func (r *hclReader) fill(o *Object, block *hclsyntax.Block, g grammar, blocks ma
 		nested, known := blocks[b.Type]
 		switch {
 		case !known:
-			r.bag.add(at, "%s: unknown block %q; allowed here: %s", block.Type, b.Type, allowedIn(g, blocks))
-		case nested.refused != "":
-			r.bag.add(at, "%s: %s is refused: %s", block.Type, b.Type, nested.refused)
+			r.bag.add(at, "%s: unknown block %q; allowed here: %s", block.Type, b.Type, r.allowedIn(g, blocks))
+		case nested.only.refusal(r.mysql) != "":
+			r.bag.add(at, "%s: %s is refused: %s", block.Type, b.Type, nested.only.refusal(r.mysql))
 		case nested.once && once[b.Type]:
 			r.bag.add(at, "%s: a second block %q", block.Type, b.Type)
 		case len(b.Labels) < nested.least || len(b.Labels) > nested.most:
@@ -213,7 +222,7 @@ func (r *hclReader) fill(o *Object, block *hclsyntax.Block, g grammar, blocks ma
 type nestedBlock struct {
 	least, most int // labels
 	once        bool
-	refused     string
+	only        side
 	read        func(r *hclReader, o *Object, b *hclsyntax.Block)
 }
 
@@ -227,10 +236,10 @@ func (n nestedBlock) labels() string {
 	return "one label, its name"
 }
 
-func allowedIn(g grammar, blocks map[string]nestedBlock) string {
-	names := g.names()
+func (r *hclReader) allowedIn(g grammar, blocks map[string]nestedBlock) string {
+	names := g.names(r.mysql)
 	for name, b := range blocks {
-		if b.refused == "" && !slices.Contains(names, name) {
+		if b.only.refusal(r.mysql) == "" && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}

@@ -14,32 +14,47 @@ var (
 		"type": {want: wantType}, "null": {want: wantFlag, alias: "nullable"}, "default": {want: wantLiteral}, "auto_increment": {want: wantFlag}, "unique": {want: wantFlag},
 		"unique_expr": {want: wantSQL}, "check": {want: wantSQL}, "check_name": {want: wantName}, "comment": {want: wantText}, "enum": {want: wantTexts}, "as": {want: wantSQL, alias: "generated"},
 		"collation": {want: wantQName}, "storage": grammars[ColumnKind]["storage"], "compression": grammars[ColumnKind]["compression"], "renamed_from": {want: wantName},
+		"unsigned": {want: wantFlag, only: onlyMySQL}, "charset": {want: wantName, only: onlyMySQL, words: keyword}, "collate": {want: wantQName, only: onlyMySQL, alias: "collation"},
+		"on_update": {want: wantSQL, only: onlyMySQL, alias: "on_update_expr"}, "invisible": {want: wantFlag, only: onlyMySQL}, "row_period": grammars[ColumnKind]["row_period"],
+		"without_versioning": {want: wantFlag, only: onlyMySQL},
 	}
 	hclIndex = grammar{
-		"columns": {want: wantColumns, alias: "fields"}, "unique": {want: wantFlag}, "type": {want: wantName, words: keyword}, "where": {want: wantSQL}, "include": {want: wantNames}, "comment": {want: wantText},
-		"page_per_range": {want: wantInteger}, "nulls_distinct": {want: wantFlag}, "granularity": {want: wantInteger, refused: onlyClick}, "ops": {want: wantType}, "options": {want: wantOptions},
-		"parser": {want: wantText, refused: "parsers of full-text indexes belong to MySQL"},
+		"columns": {want: wantColumns, alias: "fields"}, "unique": {want: wantFlag}, "type": {want: wantName, words: keyword}, "where": {want: wantSQL, only: onlyPostgres}, "include": {want: wantNames, only: onlyPostgres},
+		"comment": {want: wantText}, "page_per_range": {want: wantInteger, only: onlyPostgres}, "nulls_distinct": {want: wantFlag, only: onlyPostgres}, "granularity": {want: wantInteger, refused: onlyClick},
+		"ops": {want: wantType, only: onlyPostgres}, "options": {want: wantOptions}, "parser": {want: wantName, words: keyword, only: onlyMySQL}, "invisible": {want: wantFlag, only: onlyMySQL},
+		"renamed_from": {want: wantName, only: onlyMySQL},
 	}
-	hclKey        = grammar{"columns": {want: wantNames}, "include": {want: wantNames}, "comment": {want: wantText}, "options": {want: wantOptions}}
-	hclUnique     = with(hclKey, grammar{"nulls_distinct": {want: wantFlag}, "deferrable": {want: wantFlag}, "initially": {want: wantWord, words: foreign}})
+	hclKey    = grammar{"columns": {want: wantNames}, "include": {want: wantNames, only: onlyPostgres}, "comment": {want: wantText}, "options": {want: wantOptions, only: onlyPostgres}}
+	hclUnique = with(hclKey, grammar{
+		"nulls_distinct": {want: wantFlag, only: onlyPostgres}, "deferrable": {want: wantFlag, only: onlyPostgres}, "initially": {want: wantWord, words: foreign, only: onlyPostgres},
+	})
 	hclForeignKey = grammar{
 		"columns": {want: wantNames}, "ref_columns": {want: wantIgnored}, "on_delete": {want: wantWord, words: actions}, "on_update": {want: wantWord, words: actions},
-		"deferrable": {want: wantFlag}, "initially": {want: wantWord, words: foreign}, "match_full": {want: wantFlag}, "not_valid": {want: wantFlag}, "comment": {want: wantText},
+		"deferrable": {want: wantFlag, only: onlyPostgres}, "initially": {want: wantWord, words: foreign, only: onlyPostgres}, "match_full": {want: wantFlag, only: onlyPostgres},
+		"not_valid": {want: wantFlag, only: onlyPostgres}, "comment": {want: wantText},
 	}
-	hclCheck = grammar{"expr": {want: wantSQL, alias: "check"}, "comment": {want: wantText}, "not_valid": {want: wantFlag}, "no_inherit": {want: wantFlag}}
+	hclCheck = grammar{
+		"expr": {want: wantSQL, alias: "check"}, "comment": {want: wantText}, "not_valid": {want: wantFlag, only: onlyPostgres}, "no_inherit": {want: wantFlag, only: onlyPostgres},
+		"enforced": {want: wantFlag, only: onlyMySQL},
+	}
 )
 
 // hclGrammars are the attributes of the blocks of the top level.
 var hclGrammars = map[Kind]grammar{
-	SchemaKind: {"comment": {want: wantText}},
+	SchemaKind: {
+		"comment": {want: wantText, only: onlyPostgres}, "charset": {want: wantName, words: keyword, only: onlyMySQL}, "collation": {want: wantName, words: keyword, only: onlyMySQL},
+		"collate": {want: wantName, words: keyword, alias: "collation", only: onlyMySQL},
+	},
 	TableKind: with(hclInSchema, grammar{
-		"engine": {want: wantText}, "options": {want: wantOptions}, "renamed_from": {want: wantName}, "checks": {want: wantChecks}, "custom": {want: wantTexts, alias: "custom_sql"},
+		"engine": {want: wantName, words: keyword, only: onlyMySQL}, "charset": {want: wantName, words: keyword, only: onlyMySQL}, "collation": {want: wantName, words: keyword, only: onlyMySQL},
+		"collate": {want: wantName, words: keyword, alias: "collation", only: onlyMySQL}, "auto_increment": {want: wantInteger, only: onlyMySQL},
+		"partition_by": {want: wantQuery, only: onlyMySQL}, "system_versioned": {want: wantFlag, only: onlyMySQL}, "options": {want: wantOptions}, "renamed_from": {want: wantName}, "checks": {want: wantChecks}, "custom": {want: wantTexts, alias: "custom_sql"},
 	}),
 	EnumKind:      with(hclInSchema, grammar{"values": {want: wantTexts}}),
 	ExtensionKind: with(grammars[ExtensionKind], grammar{"name": {refused: "the label is the name"}}),
 	SequenceKind: with(hclInSchema, grammar{
 		"type": {want: wantType}, "start": {want: wantInteger}, "increment": {want: wantInteger}, "min_value": {want: wantInteger}, "max_value": {want: wantInteger}, "cache": {want: wantInteger},
-		"cycle": {want: wantFlag}, "owned_by": {want: wantColumnOf}, "if_not_exists": {want: wantFlag},
+		"cycle": {want: wantFlag}, "owned_by": {want: wantColumnOf, only: onlyPostgres}, "if_not_exists": {want: wantFlag},
 	}),
 	DomainKind: with(hclInSchema, grammar{
 		"type": {want: wantType}, "null": {want: wantFlag, alias: "nullable"}, "default": {want: wantLiteral}, "collation": {want: wantQName},
@@ -54,16 +69,19 @@ var hclGrammars = map[Kind]grammar{
 	FunctionKind: with(grammars[FunctionKind], grammar{
 		"name": {refused: "the label is the name"}, "lang": {want: wantName, words: keyword, alias: "language"}, "return": {want: wantType, alias: "returns"}, "as": {want: wantBody, alias: "body"},
 	}),
+	ProcedureKind: with(grammars[ProcedureKind], grammar{"name": {refused: "the label is the name"}, "as": {want: wantBody, alias: "body"}}),
+	EventKind:     with(grammars[EventKind], grammar{"name": {refused: "the label is the name"}, "as": {want: wantBody, alias: "body"}}),
 	ViewKind: with(hclInSchema, grammar{
 		"as": {want: wantQuery, alias: "body"}, "body": {want: wantQuery}, "with_check": grammars[ViewKind]["with_check"],
 		"check_option": {want: wantWord, words: grammars[ViewKind]["with_check"].words, alias: "with_check"}, "depends_on": {want: wantQNames},
+		"algorithm": grammars[ViewKind]["algorithm"], "security": grammars[ViewKind]["security"],
 	}),
 	MaterializedKind: with(hclInSchema, grammar{
 		"as": {want: wantQuery, alias: "body"}, "body": {want: wantQuery}, "depends_on": {want: wantQNames}, "refresh_strategy": {want: wantText, refused: refreshRefused},
 	}),
 	TriggerKind: {
 		"on": {want: wantQName, alias: "table"}, "for": {want: wantWord, words: grammars[TriggerKind]["for"].words}, "foreach": {want: wantWord, words: grammars[TriggerKind]["for"].words, alias: "for"},
-		"as": {want: wantBody, alias: "body"}, "when": {want: wantSQL}, "comment": {want: wantText},
+		"as": {want: wantBody, alias: "body"}, "when": {want: wantSQL, only: onlyPostgres}, "comment": {want: wantText, only: onlyPostgres}, "follows": {want: wantName, only: onlyMySQL},
 		"execute": {refused: "the attribute as holds EXECUTE FUNCTION name()"},
 	},
 	PolicyKind: {
@@ -81,7 +99,7 @@ var hclColumnBlocks map[string]nestedBlock
 //nolint:gochecknoinits // the readers of the blocks refer to the tables
 func init() {
 	hclColumnBlocks = map[string]nestedBlock{
-		"identity": {once: true, read: (*hclReader).identity},
+		"identity": {once: true, only: onlyPostgres, read: (*hclReader).identity},
 		"as":       {once: true, read: (*hclReader).generated},
 		"platform": {once: true, read: (*hclReader).platform},
 	}
@@ -91,14 +109,15 @@ func init() {
 			"index": {least: 1, most: 1, read: (*hclReader).index}, "unique": {most: 1, read: constraintBlock("UNIQUE", hclUnique)},
 			"foreign_key": {most: 1, read: constraintBlock("FOREIGN KEY", hclForeignKey)}, "check": {most: 1, read: constraintBlock("CHECK", hclCheck)},
 			"constraint":   {most: 1, read: constraintBlock("", with(grammars[ConstraintKind], grammar{"name": {refused: "the label is the name"}, "table": {refused: "the table is the one that it stands in"}}))},
-			"row_security": {once: true, read: (*hclReader).rowSecurity}, "platform": {once: true, read: (*hclReader).platform},
+			"row_security": {once: true, only: onlyPostgres, read: (*hclReader).rowSecurity}, "platform": {once: true, read: (*hclReader).platform},
 		},
 		MaterializedKind: {"index": {least: 1, most: 1, read: (*hclReader).index}},
 		DomainKind:       {"check": {most: 1, read: (*hclReader).domainCheck}},
 		CompositeKind:    {"field": {least: 1, most: 1, read: (*hclReader).field}},
 		FunctionKind:     {"arg": {least: 1, most: 1, read: (*hclReader).argument}},
+		ProcedureKind:    {"arg": {least: 1, most: 1, read: (*hclReader).argument}},
 		TriggerKind: {
-			"before": {once: true, read: timing("BEFORE")}, "after": {once: true, read: timing("AFTER")}, "instead_of": {once: true, read: timing("INSTEAD OF")},
+			"before": {once: true, read: timing("BEFORE")}, "after": {once: true, read: timing("AFTER")}, "instead_of": {once: true, only: onlyPostgres, read: timing("INSTEAD OF")},
 		},
 	}
 }
@@ -114,7 +133,7 @@ func (r *hclReader) child(kind Kind, b *hclsyntax.Block) *Object {
 		return o
 	}
 	at := positionOf(b.LabelRanges[0])
-	if problem := checkName(b.Labels[0]); problem != "" {
+	if problem := checkName(b.Labels[0], r.mysql); problem != "" {
 		r.bag.add(at, "the name %q %s", b.Labels[0], problem)
 	}
 	o.set("name", textValue(at, b.Labels[0]))
@@ -183,7 +202,10 @@ func (r *hclReader) platform(o *Object, b *hclsyntax.Block) {
 		g := map[Kind]grammar{TableKind: hclGrammars[TableKind], ColumnKind: hclColumn}[o.Key.Kind]
 		g = maps.Clone(g)
 		maps.DeleteFunc(g, func(name string, _ property) bool { return slices.Contains(fixed, name) })
+		outer := r.mysql
+		r.mysql = isMySQL(dialect)
 		in := r.inner(o, b, g)
+		r.mysql = outer
 		e := entry{dialect, at, Value{at: at, form: formMap}}
 		for _, name := range slices.Sorted(maps.Keys(in.attrs)) {
 			e.value.entries = append(e.value.entries, entry{name, in.attrs[name].at, in.attrs[name]})
@@ -236,7 +258,7 @@ func (r *hclReader) on(b *hclsyntax.Block) (Value, bool) {
 		v.entries = append(v.entries, entry{a.Name, at, value})
 	}
 	at := v.at
-	v, problem := acceptItem(wantColumns, v)
+	v, problem := acceptItem(wantColumns, v, r.mysql)
 	if problem != "" {
 		if v.at.Line == 0 {
 			v.at = at

@@ -155,7 +155,7 @@ func unwrapKey(e hclsyntax.Expression) hclsyntax.Expression {
 // references are the roots that name objects, with the kind of each.
 var references = map[string]Kind{
 	"schema": SchemaKind, "table": TableKind, "column": ColumnKind, "enum": EnumKind, "domain": DomainKind, "composite": CompositeKind, "range": RangeKind, "sequence": SequenceKind,
-	"role": RoleKind, "view": ViewKind, "materialized": MaterializedKind, "function": FunctionKind, "extension": ExtensionKind,
+	"role": RoleKind, "view": ViewKind, "materialized": MaterializedKind, "function": FunctionKind, "procedure": ProcedureKind, "extension": ExtensionKind,
 }
 
 // traversal is a variable, a local, or a reference.

@@ -92,7 +92,7 @@ func (r *hclReader) domainCheck(o *Object, b *hclsyntax.Block) {
 	item := Value{at: in.At, form: formMap, entries: []entry{{"expr", v.at, v}}}
 	if len(b.Labels) > 0 {
 		at := positionOf(b.LabelRanges[0])
-		if problem := checkName(b.Labels[0]); problem != "" {
+		if problem := checkName(b.Labels[0], r.mysql); problem != "" {
 			r.bag.add(at, "the name %q %s", b.Labels[0], problem)
 			return
 		}
@@ -112,7 +112,7 @@ func (r *hclReader) field(o *Object, b *hclsyntax.Block) {
 		return
 	}
 	at := positionOf(b.LabelRanges[0])
-	if problem := checkName(b.Labels[0]); problem != "" {
+	if problem := checkName(b.Labels[0], r.mysql); problem != "" {
 		r.bag.add(at, "the name %q %s", b.Labels[0], problem)
 		return
 	}
@@ -140,12 +140,16 @@ func (r *hclReader) argument(o *Object, b *hclsyntax.Block) {
 	case typ.form == formRef:
 		typ.text = Quote(typ.ref.parts...)
 	}
-	text := Quote(b.Labels[0]) + " " + typ.text
+	name := Quote(b.Labels[0])
+	if r.mysql {
+		name = quoteMySQL(b.Labels[0])
+	}
+	text := name + " " + typ.text
 	if mode := in.text("mode"); mode != "" {
 		text = mode + " " + text
 	}
 	if v, ok := in.attrs["default"]; ok {
-		text += " DEFAULT (" + closed(v.text) + ")"
+		text += " DEFAULT (" + closed(v.text, r.mysql) + ")"
 	}
 	params, again := o.attrs["params"]
 	if again {
@@ -155,7 +159,7 @@ func (r *hclReader) argument(o *Object, b *hclsyntax.Block) {
 		params.at = in.At
 	}
 	params.form, params.text = formSQL, text
-	if problem := checkSQL(text, asElements); problem != "" {
+	if problem := checkSQL(text, asElements, r.mysql); problem != "" {
 		r.bag.add(in.At, "arg: %s", problem)
 		return
 	}
@@ -165,7 +169,7 @@ func (r *hclReader) argument(o *Object, b *hclsyntax.Block) {
 // timing reads before, after and instead_of.
 func timing(word string) func(*hclReader, *Object, *hclsyntax.Block) {
 	return func(r *hclReader, o *Object, b *hclsyntax.Block) {
-		in := r.inner(o, b, grammar{"insert": {want: wantFlag}, "update": {want: wantFlag}, "delete": {want: wantFlag}, "truncate": {want: wantFlag}, "update_of": {want: wantNames}})
+		in := r.inner(o, b, grammar{"insert": {want: wantFlag}, "update": {want: wantFlag}, "delete": {want: wantFlag}, "truncate": {want: wantFlag, only: onlyPostgres}, "update_of": {want: wantNames, only: onlyPostgres}})
 		if o.has("timing") {
 			r.bag.add(in.At, "trigger: one of before, after and instead_of")
 			return

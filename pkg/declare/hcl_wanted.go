@@ -37,6 +37,7 @@ func (r *hclReader) wanted(p property, e hcl.Expression) (Value, bool) {
 
 // accepted checks a value, references included.
 func (r *hclReader) accepted(p property, v Value) (Value, bool) {
+	p.mysql = r.mysql
 	if p.want == wantTarget {
 		if v.form == formRef && v.ref.column == "" && slices.Contains(grantTargets(), v.ref.kind) {
 			return v, true
@@ -102,7 +103,7 @@ func (r *hclReader) names(v Value) (Value, bool) {
 	out := Value{at: v.at, form: formList}
 	for _, item := range v.list {
 		switch {
-		case item.form == formText && checkName(item.text) == "":
+		case item.form == formText && checkName(item.text, r.mysql) == "":
 		case item.form == formRef && item.ref.kind == ColumnKind:
 			item = textValue(item.at, item.ref.column)
 		case item.form == formRef && item.ref.kind == RoleKind:
@@ -156,7 +157,7 @@ func (r *hclReader) items(w want, e hcl.Expression) (Value, bool) {
 			item = Value{at: item.at, form: formMap, entries: []entry{{"expr", item.at, item}}}
 		}
 		at := item.at
-		accepted, problem := acceptItem(w, item)
+		accepted, problem := acceptItem(w, item, r.mysql)
 		if problem != "" {
 			if accepted.at.Line > 0 {
 				at = accepted.at
@@ -216,6 +217,10 @@ func (r *hclReader) typeCall(call *hclsyntax.FunctionCallExpr) (Value, bool) {
 		v, ok := r.value(a)
 		if !ok {
 			return v, false
+		}
+		if r.mysql && v.form == formText && (name == "enum" || name == "set") {
+			args = append(args, literalMySQL(v.text))
+			continue
 		}
 		if v.form != formNumber || !integer.MatchString(v.text) || call.ExpandFinal {
 			r.bag.add(v.at, "a type takes whole numbers; write any other type as sql(\"…\")")

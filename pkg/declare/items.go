@@ -13,7 +13,7 @@ var itemGrammars = map[want]grammar{
 }
 
 // acceptItem checks one member of a special list and gives it its one form, a mapping with sorted keys.
-func acceptItem(w want, v Value) (Value, string) {
+func acceptItem(w want, v Value, mysql bool) (Value, string) {
 	g := itemGrammars[w]
 	if v.form == formText {
 		short := map[want]string{wantColumns: "column", wantChecks: "expr"}[w]
@@ -30,10 +30,11 @@ func acceptItem(w want, v Value) (Value, string) {
 		p, known := g[e.name]
 		switch {
 		case !known:
-			return Value{at: e.at}, fmt.Sprintf("unknown key %q; allowed here: %s", e.name, oneOf(g.names()))
-		case p.refused != "":
-			return Value{at: e.at}, fmt.Sprintf("%s is refused: %s", e.name, p.refused)
+			return Value{at: e.at}, fmt.Sprintf("unknown key %q; allowed here: %s", e.name, oneOf(g.names(mysql)))
+		case p.refusal(mysql) != "":
+			return Value{at: e.at}, fmt.Sprintf("%s is refused: %s", e.name, p.refusal(mysql))
 		}
+		p.mysql = mysql
 		accepted, problem := accept(p, e.value)
 		if problem != "" {
 			accepted.at = e.value.at
@@ -50,9 +51,12 @@ func checkItem(w want, v Value) string {
 	_, expr := v.entry("expr")
 	_, name := v.entry("name")
 	_, typ := v.entry("type")
+	_, prefix := v.entry("prefix")
 	switch {
 	case w == wantColumns && column == expr:
 		return "want either column or expr"
+	case w == wantColumns && prefix && expr:
+		return "an expression has no prefix"
 	case w == wantColumns && v.entryFlag("nulls_first") && v.entryFlag("nulls_last"):
 		return "nulls_first and nulls_last exclude each other"
 	case w == wantChecks && !expr:
@@ -80,15 +84,16 @@ func overridable(kind Kind, dialect, name string) (property, string) {
 	switch {
 	case !known || p.want == wantObjects || slices.Contains(fixed, name):
 		var allowed []string
-		for _, n := range g.names() {
+		for _, n := range g.names(isMySQL(dialect)) {
 			if g[n].want != wantObjects && !slices.Contains(fixed, n) {
 				allowed = append(allowed, n)
 			}
 		}
 		return p, fmt.Sprintf("an override for %s cannot have the key %q; allowed here: %s", dialect, name, oneOf(allowed))
-	case p.refused != "":
-		return p, fmt.Sprintf("%s is refused: %s", name, p.refused)
+	case p.refusal(isMySQL(dialect)) != "":
+		return p, fmt.Sprintf("%s is refused: %s", name, p.refusal(isMySQL(dialect)))
 	}
+	p.mysql = isMySQL(dialect)
 	return p, ""
 }
 

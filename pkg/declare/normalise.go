@@ -11,7 +11,11 @@ import (
 type normaliser struct {
 	bag     *bag
 	dialect string
+	mysql   bool
 	done    []*Object
+
+	database   string // what the files call the one of MySQL and MariaDB
+	databaseAt Position
 }
 
 // defaultSchema is where a name without a schema lives.
@@ -45,7 +49,14 @@ func (n *normaliser) object(o *Object) {
 	case RangeKind:
 		n.require(o, "subtype")
 	case FunctionKind:
-		n.require(o, "body", "language")
+		n.require(o, "body")
+		if !n.mysql {
+			n.require(o, "language")
+		}
+	case ProcedureKind:
+		n.require(o, "body")
+	case EventKind:
+		n.require(o, "body", "schedule")
 	case ViewKind, MaterializedKind:
 		n.require(o, "body")
 		n.parts(o, o.parts)
@@ -95,7 +106,7 @@ func (n *normaliser) drop(o *Object) {
 			return o.Key.Kind == TableKind
 		case "nulls_distinct":
 			return v.flag
-		case "nullable", "inherit":
+		case "nullable", "inherit", "enforced":
 			return false
 		case "comment":
 			return v.text == ""
@@ -118,6 +129,10 @@ func (n *normaliser) identify(o *Object) bool {
 	switch k.Kind {
 	case SchemaKind, RoleKind:
 		k.Name = name.text
+		if n.mysql {
+			n.schemaMySQL(o)
+			return n.named(o)
+		}
 	case ExtensionKind:
 		k.Name = name.text
 		return n.named(o)
@@ -146,10 +161,13 @@ func (n *normaliser) identify(o *Object) bool {
 			}
 		}
 		k.Schema = schema
-		if k.Schema == "" {
+		switch {
+		case n.mysql:
+			n.inDatabase(o, schema, schemaAt)
+		case k.Schema == "":
 			k.Schema = defaultSchema
 		}
-		if k.Kind == FunctionKind {
+		if k.Kind == FunctionKind && !n.mysql {
 			k.Arguments = strings.Join(strings.Fields(o.text("params")), " ")
 		}
 	}
@@ -288,7 +306,7 @@ func columnList(text string) string {
 				return ""
 			}
 		}
-		if checkName(name) != "" {
+		if checkName(name, false) != "" {
 			return ""
 		}
 		names = append(names, name)

@@ -9,10 +9,6 @@ import (
 
 // table normalises columns and turns what they say about keys into parts of the table.
 func (n *normaliser) table(o *Object) {
-	if v, ok := o.attrs["engine"]; ok {
-		n.bag.add(v.at, "%s: engine belongs to MySQL and MariaDB; put it below platform", o.Key)
-		delete(o.attrs, "engine")
-	}
 	if len(o.columns) == 0 && !o.has("custom_sql") {
 		n.bag.add(o.At, "%s has no columns", o.Key)
 	}
@@ -31,7 +27,11 @@ func (n *normaliser) table(o *Object) {
 			continue
 		}
 		seen[c.Key.Name] = c
-		fromColumns = append(fromColumns, n.column(o, c)...)
+		if n.mysql {
+			fromColumns = append(fromColumns, n.columnMySQL(c)...)
+		} else {
+			fromColumns = append(fromColumns, n.column(o, c)...)
+		}
 	}
 	n.primaryKey(o)
 	n.parts(o, slices.Concat(n.tableChecks(o), fromColumns, o.parts))
@@ -40,7 +40,7 @@ func (n *normaliser) table(o *Object) {
 		n.done = append(n.done, &Object{Key: Key{Kind: RowSecurityKind}, At: v.at, attrs: map[string]Value{"table": refValue(v.at, []string{o.Key.Schema, o.Key.Name}, "")}})
 	}
 	for _, v := range o.attrs["custom_sql"].list {
-		if problem := checkSQL(v.text, asElements); problem != "" {
+		if problem := checkSQL(v.text, asElements, isMySQL(n.dialect)); problem != "" {
 			n.bag.add(v.at, "%s: custom_sql %s", o.Key, problem)
 		}
 	}
@@ -154,6 +154,7 @@ func (n *normaliser) generated(c *Object) {
 	switch {
 	case stored.flag && kind.text == "VIRTUAL":
 		n.bag.add(kind.at, "%s: stored and generated_kind contradict each other", c.Key)
+	case kind.text == "" && n.mysql && !stored.flag: // the server's own default
 	case kind.text == "":
 		c.set("generated_kind", textValue(c.where("generated"), "STORED"))
 	}
@@ -174,7 +175,7 @@ func (n *normaliser) inlineEnum(t, c *Object) {
 		return
 	}
 	name := "enum_" + t.Key.Name + "_" + c.Key.Name
-	if problem := checkName(name); problem != "" {
+	if problem := checkName(name, false); problem != "" {
 		n.bag.add(values.at, "%s: the name %q of its type %s; declare the enum by itself", c.Key, name, problem)
 		return
 	}
@@ -212,6 +213,9 @@ func (n *normaliser) columnParts(c *Object) []*Object {
 		}
 		out = append(out, newPart(ConstraintKind, v.at, attrs))
 	}
+	if n.mysql && !c.has("check_name") {
+		return out
+	}
 	if v, ok := take("check"); ok {
 		attrs := map[string]Value{"type": textValue(v.at, "CHECK"), "check": v}
 		if name, ok := take("check_name"); ok {
@@ -227,21 +231,27 @@ var partKeys = map[string]struct{ must, may []string }{
 	"PRIMARY KEY": {[]string{"columns"}, []string{"include", "deferrable", "initially", "options"}},
 	"UNIQUE":      {[]string{"columns"}, []string{"include", "deferrable", "initially", "options", "nulls_distinct"}},
 	"FOREIGN KEY": {[]string{"columns"}, []string{"foreign_table", "foreign_column", "on_delete", "on_update", "deferrable", "initially", "not_valid", "match_full"}},
-	"CHECK":       {[]string{"check"}, []string{"not_valid", "no_inherit"}},
+	"CHECK":       {[]string{"check"}, []string{"not_valid", "no_inherit", "not_enforced"}},
 	"EXCLUDE":     {[]string{"elements"}, []string{"using", "condition", "deferrable", "initially", "options"}},
 }
 
 // part checks one constraint or index, and gives those without a name an identity: what they say.
 func (n *normaliser) part(p *Object) {
+	if v, ok := p.attrs["enforced"]; ok {
+		delete(p.attrs, "enforced")
+		if !v.flag {
+			p.set("not_enforced", flagValue(v.at, true))
+		}
+	}
 	if p.Key.Kind == IndexKind {
 		n.require(p, "fields")
 	} else {
 		n.constraint(p)
 	}
-	if p.text("on_delete") == "NO ACTION" {
+	if p.text("on_delete") == "NO ACTION" && !n.mysql { // MySQL and MariaDB keep the words
 		delete(p.attrs, "on_delete")
 	}
-	if p.text("on_update") == "NO ACTION" {
+	if p.text("on_update") == "NO ACTION" && !n.mysql {
 		delete(p.attrs, "on_update")
 	}
 	if p.text("initially") == "IMMEDIATE" {
@@ -249,6 +259,9 @@ func (n *normaliser) part(p *Object) {
 	}
 	if p.Key.Name != "" {
 		return
+	}
+	if v, ok := p.attrs["renamed_from"]; ok {
+		n.bag.add(v.at, "%s: renamed_from without a name", p.Key)
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.attrs)) {
 		if name != "table" {
@@ -259,6 +272,10 @@ func (n *normaliser) part(p *Object) {
 
 func (n *normaliser) constraint(p *Object) {
 	n.require(p, "type")
+	if n.mysql && p.text("type") == "EXCLUDE" {
+		n.bag.add(p.where("type"), "%s: exclusion constraints belong to PostgreSQL", p.Key)
+		return
+	}
 	if p.text("initially") == "DEFERRED" && !p.has("deferrable") {
 		n.bag.add(p.where("initially"), "%s: initially without deferrable", p.Key)
 	}

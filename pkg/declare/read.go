@@ -25,8 +25,8 @@ func formatOf(name string) string {
 // Read reads all files into one tree. What two files declare alike is one object; what they declare differently is an error that names
 // both places. The error joins at most 20 *Error values, sorted by position.
 func Read(files []File, o Options) (*Tree, error) {
-	if o.Dialect != Postgres {
-		return nil, fmt.Errorf("reading declarations: dialect %q cannot be rendered by this build, only %s", o.Dialect, Postgres)
+	if o.Dialect != Postgres && !isMySQL(o.Dialect) {
+		return nil, fmt.Errorf("reading declarations: dialect %q cannot be rendered by this build, only %s, %s and %s", o.Dialect, Postgres, MySQL, MariaDB)
 	}
 	var b bag
 	objects, rows := readAll(files, o, &b)
@@ -47,7 +47,7 @@ func Read(files []File, o Options) (*Tree, error) {
 func readAll(files []File, o Options, b *bag) ([]*Object, rowFiles) {
 	budget, total := maxNodes, 0
 	var objects []*Object
-	h := &hclReader{bag: b, budget: &budget, given: o.Variables, src: map[string][]byte{}, vars: map[string]*hclVariable{}, locals: map[string]*hclLocal{}, text: maxText}
+	h := &hclReader{bag: b, budget: &budget, dialect: o.Dialect, mysql: isMySQL(o.Dialect), given: o.Variables, src: map[string][]byte{}, vars: map[string]*hclVariable{}, locals: map[string]*hclLocal{}, text: maxText}
 	bodies, rows := map[string]*hclsyntax.Body{}, rowFiles{}
 	for _, f := range files {
 		at := Position{f.Name, 1, 1}
@@ -57,7 +57,7 @@ func readAll(files []File, o Options, b *bag) ([]*Object, rowFiles) {
 			b.add(at, "the sources are too large: at most %d bytes in one and %d in all", MaxFile, MaxTotal)
 			return nil, nil
 		case formatOf(f.Name) == "yaml":
-			r := &yamlReader{file: f.Name, bag: b, budget: &budget}
+			r := &yamlReader{file: f.Name, bag: b, budget: &budget, dialect: o.Dialect, mysql: isMySQL(o.Dialect)}
 			if root := r.read(f.Data); root != nil {
 				rows[f.Name] = &rowFile{root: root, read: r}
 			}
@@ -85,7 +85,7 @@ func readAll(files []File, o Options, b *bag) ([]*Object, rowFiles) {
 // build makes a tree of raw objects.
 func build(raw []*Object, dialect string, b *bag) *Tree {
 	t := &Tree{dialect: dialect, index: map[Key]*Object{}}
-	n := &normaliser{bag: b, dialect: dialect}
+	n := &normaliser{bag: b, dialect: dialect, mysql: isMySQL(dialect)}
 	var loose []*Object
 	for _, o := range raw {
 		n.object(o)
@@ -97,6 +97,7 @@ func build(raw []*Object, dialect string, b *bag) *Tree {
 		}
 		t.merge(o, b)
 	}
+	t.database, t.databaseAt = n.database, n.databaseAt
 	t.objects = make([]*Object, 0, len(t.index))
 	for _, o := range t.index {
 		t.objects = append(t.objects, o)

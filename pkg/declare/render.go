@@ -65,10 +65,14 @@ var unmanaged = map[Kind]string{
 // Render writes the statements that create everything, each after what it needs. The same tree gives the same statements.
 func (t *Tree) Render() ([]Statement, error) {
 	var b bag
-	r := &renderer{}
+	r := &renderer{mariadb: t.dialect == MariaDB}
 	for _, o := range t.objects {
 		if why, refused := unmanaged[o.Key.Kind]; refused {
 			b.add(o.At, "%s: %s", o.Key.Kind, why)
+			continue
+		}
+		if isMySQL(t.dialect) {
+			r.objectMySQL(o)
 			continue
 		}
 		r.object(o)
@@ -84,8 +88,9 @@ func (t *Tree) Render() ([]Statement, error) {
 
 // renderer gathers statements with what orders them.
 type renderer struct {
-	out    []ranked
-	faults []*Error
+	out     []ranked
+	faults  []*Error
+	mariadb bool
 }
 
 // ranked is a statement with its rank among those that do not need each other, and the names that it needs and gives.
@@ -121,6 +126,7 @@ type writer struct {
 	at    Position
 	marks []mark
 	needs map[string]bool
+	mysql bool
 }
 
 func start(o *Object) *writer {
@@ -149,8 +155,8 @@ func (w *writer) sql(v Value) *writer {
 	if v.text == "" {
 		return w
 	}
-	maps.Copy(w.needs, mentions(v.text))
-	return w.from(v.at).add(closed(v.text)).from(w.at)
+	maps.Copy(w.needs, mentions(v.text, w.mysql))
+	return w.from(v.at).add(closed(v.text, w.mysql)).from(w.at)
 }
 
 func (w *writer) need(names ...string) *writer {

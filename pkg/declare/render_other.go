@@ -124,7 +124,7 @@ func (r *renderer) function(o *Object) {
 	tag := dollarTag(body.text)
 	w.add(" AS ").from(body.at).add(tag, body.text, tag)
 	if strings.EqualFold(o.text("language"), "sql") {
-		maps.Copy(w.needs, mentions(body.text))
+		maps.Copy(w.needs, mentions(body.text, false))
 	}
 	delete(w.needs, o.Key.Name) // a function may call itself
 	r.emit(rankFunction, w, o.Key.Name)
@@ -133,7 +133,7 @@ func (r *renderer) function(o *Object) {
 		c.at = v.at
 		c.add("COMMENT ON FUNCTION ", Quote(o.Key.Schema, o.Key.Name), "(")
 		if p, ok := o.attrs["params"]; ok {
-			c.add(closed(withoutDefaults(p.text)))
+			c.add(closed(withoutDefaults(p.text), false))
 		}
 		r.emit(rankComment, c.add(") IS ", literal(v.text)))
 	}
@@ -197,7 +197,7 @@ var executes = regexp.MustCompile(`(?i)^\s*EXECUTE\s+(FUNCTION|PROCEDURE)\s+[^()
 func (r *renderer) trigger(o *Object) {
 	body := o.attrs["body"]
 	text := strings.TrimRight(strings.TrimSpace(body.text), ";")
-	problem := checkSQL(text, asQuery)
+	problem := checkSQL(text, asQuery, false)
 	switch {
 	case problem != "":
 		r.faults = append(r.faults, &Error{body.at, o.Key.String() + ": the body " + problem})

@@ -25,6 +25,9 @@ func (r *resolver) find(v Value, kinds ...Kind) *Object {
 		return nil
 	}
 	parts := v.ref.parts
+	if len(parts) == 2 && isMySQL(r.tree.dialect) && parts[0] == r.tree.database {
+		parts = parts[1:]
+	}
 	var found []*Object
 	for _, o := range r.byName[parts[len(parts)-1]] {
 		if slices.Contains(kinds, o.Key.Kind) && (len(parts) == 1 || o.Key.Schema == parts[0]) {
@@ -84,6 +87,9 @@ func (r *resolver) attach(o *Object) {
 
 // run resolves everything and puts objects that hang on a table under their final keys.
 func (r *resolver) run() {
+	if name := r.tree.database; name != "" && r.tree.index[Key{Kind: SchemaKind, Name: name}] == nil {
+		r.bag.add(r.tree.databaseAt, "unknown reference: no schema %q is declared", name)
+	}
 	again := &Tree{dialect: r.tree.dialect, index: map[Key]*Object{}}
 	for _, o := range r.tree.objects {
 		r.object(o)
@@ -265,6 +271,9 @@ func (r *resolver) checkNames() {
 		switch o.Key.Kind {
 		case TableKind, ViewKind, MaterializedKind, SequenceKind:
 			claim(relations, o)
+			if isMySQL(r.tree.dialect) {
+				continue
+			}
 			if o.Key.Kind != SequenceKind {
 				claim(types, o)
 			}

@@ -141,7 +141,7 @@ func acceptRows(v Value) (Value, string) {
 		sorted := Value{at: row.at, form: formMap, entries: slices.Clone(row.entries)}
 		slices.SortFunc(sorted.entries, func(a, b entry) int { return compareText(a.name, b.name) })
 		for _, e := range sorted.entries {
-			if problem := checkName(e.name); problem != "" {
+			if problem := checkName(e.name, false); problem != "" {
 				return Value{at: e.at}, fmt.Sprintf("the column name %q %s", e.name, problem)
 			}
 			if at, problem := checkRowValue(e.value, false); problem != "" {

@@ -23,6 +23,8 @@ const (
 	SequenceKind     Kind = "sequence"
 	ExtensionKind    Kind = "extension"
 	FunctionKind     Kind = "function"
+	ProcedureKind    Kind = "procedure"
+	EventKind        Kind = "event"
 	ViewKind         Kind = "view"
 	MaterializedKind Kind = "materialized view"
 	TriggerKind      Kind = "trigger"
@@ -199,15 +201,18 @@ func (o *Object) column(name string) *Object {
 // Tree is everything that the files declare, merged, each reference resolved.
 type Tree struct {
 	dialect string
-	objects []*Object // top level, sorted by key
-	index   map[Key]*Object
+	// database is what the files call the one schema of MySQL and MariaDB.
+	database   string
+	databaseAt Position
+	objects    []*Object // top level, sorted by key
+	index      map[Key]*Object
 }
 
-// Rename is a declared rename of a table or, with Column, of a column.
+// Rename is a declared rename of a table or, with Column or Index, of one of those.
 type Rename struct {
-	Schema, Table, Column string
-	From                  string
-	At                    Position
+	Schema, Table, Column, Index string
+	From                         string
+	At                           Position
 }
 
 // Renames are the declared renames, sorted.
@@ -219,6 +224,11 @@ func (t *Tree) Renames() []Rename {
 		}
 		if o.has("renamed_from") {
 			out = append(out, Rename{Schema: o.Key.Schema, Table: o.Key.Name, From: o.text("renamed_from"), At: o.where("renamed_from")})
+		}
+		for _, p := range o.parts {
+			if p.has("renamed_from") {
+				out = append(out, Rename{Schema: o.Key.Schema, Table: o.Key.Name, Index: p.Key.Name, From: p.text("renamed_from"), At: p.where("renamed_from")})
+			}
 		}
 		for _, c := range o.columns {
 			if c.has("renamed_from") {

@@ -9,8 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxName is how many bytes PostgreSQL keeps of a name; it cuts the rest off without an error.
-const maxName = 63
+// PostgreSQL keeps maxName bytes of a name and cuts the rest off without an error; MySQL and MariaDB take maxNameMySQL characters.
+const (
+	maxName      = 63
+	maxNameMySQL = 64
+)
 
 func textValue(at Position, text string) Value { return Value{at: at, form: formText, text: text} }
 
@@ -29,20 +32,22 @@ func refValue(at Position, parts []string, column string) Value {
 }
 
 // checkName says why a text cannot be a name; empty where it can.
-func checkName(name string) string {
+func checkName(name string, mysql bool) string {
 	switch {
 	case name == "":
 		return "is empty"
 	case !utf8.ValidString(name) || strings.ContainsRune(name, 0):
 		return "is not text in UTF-8"
-	case len(name) > maxName:
+	case mysql && utf8.RuneCountInString(name) > maxNameMySQL:
+		return fmt.Sprintf("has %d characters, and a name has at most %d", utf8.RuneCountInString(name), maxNameMySQL)
+	case !mysql && len(name) > maxName:
 		return fmt.Sprintf("has %d bytes, and a name has at most %d", len(name), maxName)
 	}
 	return ""
 }
 
 // splitName cuts "schema.name" into its parts. A part that holds a dot or a quote stands in double quotes, doubled inside.
-func splitName(text string) (parts []string, problem string) {
+func splitName(text string, mysql bool) (parts []string, problem string) {
 	rest := text
 	for {
 		var part string
@@ -59,7 +64,7 @@ func splitName(text string) (parts []string, problem string) {
 			}
 			part, rest = rest[:end], rest[end:]
 		}
-		if problem := checkName(part); problem != "" {
+		if problem := checkName(part, mysql); problem != "" {
 			return nil, problem
 		}
 		parts = append(parts, part)
@@ -91,12 +96,12 @@ func quotedEnd(s string) int {
 }
 
 // splitColumn cuts "table(column)" apart.
-func splitColumn(text string) (parts []string, column, problem string) {
+func splitColumn(text string, mysql bool) (parts []string, column, problem string) {
 	open := outsideQuotes(text, '(')
 	if open <= 0 || !strings.HasSuffix(text, ")") {
 		return nil, "", `is not of the form table(column)`
 	}
-	parts, problem = splitName(strings.TrimSpace(text[:open]))
+	parts, problem = splitName(strings.TrimSpace(text[:open]), mysql)
 	if problem != "" {
 		return nil, "", problem
 	}
@@ -104,7 +109,7 @@ func splitColumn(text string) (parts []string, column, problem string) {
 	if inner := quotedEnd(column); strings.HasPrefix(column, `"`) && inner == len(column) {
 		column = strings.ReplaceAll(column[1:inner-1], `""`, `"`)
 	}
-	return parts, column, checkName(column)
+	return parts, column, checkName(column, mysql)
 }
 
 // outsideQuotes is where a character stands outside of quoted names; -1 where it does not.
@@ -159,12 +164,12 @@ func acceptText(p property, v Value) (Value, string) {
 	}
 	switch p.want {
 	case wantName:
-		return v, checkName(v.text)
+		return v, checkName(v.text, p.mysql)
 	case wantQName:
-		parts, problem := splitName(v.text)
+		parts, problem := splitName(v.text, p.mysql)
 		return refValue(v.at, parts, ""), problem
 	case wantColumnOf:
-		parts, column, problem := splitColumn(v.text)
+		parts, column, problem := splitColumn(v.text, p.mysql)
 		return refValue(v.at, parts, column), problem
 	case wantWord:
 		v.text = strings.ToUpper(strings.ReplaceAll(strings.Join(strings.Fields(v.text), " "), "_", " "))
@@ -173,7 +178,7 @@ func acceptText(p property, v Value) (Value, string) {
 		}
 	case wantSQL, wantType, wantQuery, wantElements:
 		v.form = formSQL
-		return v, checkSQL(v.text, map[want]place{wantSQL: inParentheses, wantType: asType, wantQuery: asQuery, wantElements: asElements}[p.want])
+		return v, checkSQL(v.text, map[want]place{wantSQL: inParentheses, wantType: asType, wantQuery: asQuery, wantElements: asElements}[p.want], p.mysql)
 	}
 	return v, ""
 }
@@ -185,7 +190,7 @@ func acceptList(p property, v Value) (Value, string) {
 	if v.form != formList || len(v.list) == 0 {
 		return v, "want a list of texts"
 	}
-	item := property{want: map[want]want{wantTexts: wantText, wantNames: wantName, wantQNames: wantQName}[p.want]}
+	item := property{want: map[want]want{wantTexts: wantText, wantNames: wantName, wantQNames: wantQName}[p.want], mysql: p.mysql}
 	out := Value{at: v.at, form: formList}
 	for _, e := range v.list {
 		accepted, problem := accept(item, e)

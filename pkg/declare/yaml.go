@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
@@ -14,7 +15,7 @@ import (
 var sections = map[string]Kind{
 	"schemas": SchemaKind, "tables": TableKind, "enums": EnumKind, "domains": DomainKind, "composites": CompositeKind, "ranges": RangeKind, "sequences": SequenceKind,
 	"extensions": ExtensionKind, "functions": FunctionKind, "views": ViewKind, "matviews": MaterializedKind, "materialized_views": MaterializedKind,
-	"triggers": TriggerKind, "rls_enabled_tables": RowSecurityKind, "rls_enabled": RowSecurityKind, "rls_policies": PolicyKind, "roles": RoleKind,
+	"procedures": ProcedureKind, "events": EventKind, "triggers": TriggerKind, "rls_enabled_tables": RowSecurityKind, "rls_enabled": RowSecurityKind, "rls_policies": PolicyKind, "roles": RoleKind,
 	"grants": GrantKind, "indexes": IndexKind, "constraints": ConstraintKind, "data": DataKind,
 }
 
@@ -27,6 +28,8 @@ type yamlReader struct {
 	bag    *bag
 	budget *int
 
+	dialect string
+	mysql   bool
 	objects []*Object
 }
 
@@ -173,7 +176,11 @@ func (r *yamlReader) document(root *yaml.Node) {
 	for _, p := range pairs {
 		kind, known := sections[p.key]
 		if !known {
-			r.bag.add(p.at, "unknown key %q; allowed here: %s", p.key, oneOf(keysOf(sections)))
+			r.bag.add(p.at, "unknown key %q; allowed here: %s", p.key, oneOf(r.sections()))
+			continue
+		}
+		if problem := refusedKind(kind, r.dialect); problem != "" {
+			r.bag.add(p.at, "%s: %s", p.key, problem)
 			continue
 		}
 		section := p.key
@@ -187,6 +194,11 @@ func (r *yamlReader) document(root *yaml.Node) {
 		seen[section] = p.key
 		r.section(kind, p)
 	}
+}
+
+// sections are those that the dialect knows.
+func (r *yamlReader) sections() []string {
+	return slices.DeleteFunc(keysOf(sections), func(name string) bool { return refusedKind(sections[name], r.dialect) != "" })
 }
 
 // section reads a mapping of names to objects, or a list of objects.
@@ -257,6 +269,7 @@ func (r *yamlReader) name(o *Object, e pair) {
 	if o.has(target) {
 		return
 	}
+	p.mysql = r.mysql
 	v, problem := accept(p, textValue(e.at, e.key))
 	if problem != "" {
 		r.bag.add(e.at, "the name %q of a %s %s", e.key, o.Key.Kind, problem)
@@ -288,9 +301,9 @@ func (r *yamlReader) object(kind Kind, e pair) *Object {
 		}
 		switch {
 		case !known:
-			r.bag.add(p.at, "%s: unknown key %q; allowed here: %s", what, p.key, oneOf(g.names()))
-		case prop.refused != "":
-			r.bag.add(p.at, "%s: %s is refused: %s", what, p.key, prop.refused)
+			r.bag.add(p.at, "%s: unknown key %q; allowed here: %s", what, p.key, oneOf(g.names(r.mysql)))
+		case prop.refusal(r.mysql) != "":
+			r.bag.add(p.at, "%s: %s is refused: %s", what, p.key, prop.refusal(r.mysql))
 		case o.has(name):
 			r.bag.add(p.at, "%s: %s says the same as another key; use one of them", what, p.key)
 		case prop.want == wantObjects:
@@ -346,7 +359,10 @@ func (r *yamlReader) platform(o *Object, p pair) {
 			if prop.alias != "" {
 				name = prop.alias
 			}
+			outer := r.mysql
+			r.mysql = isMySQL(d.key)
 			r.property(scratch, name, prop, x)
+			r.mysql = outer
 			if value, ok := scratch.attrs[name]; ok {
 				e.value.entries = append(e.value.entries, entry{name, x.at, value})
 			}

@@ -12,6 +12,7 @@ import (
 func (r *yamlReader) property(o *Object, name string, prop property, p pair) {
 	var v Value
 	var problem string
+	prop.mysql = r.mysql
 	switch prop.want {
 	case wantColumns, wantFields, wantChecks:
 		v, problem = r.special(prop.want, p)
@@ -127,7 +128,7 @@ func (r *yamlReader) item(v Value, w want, e pair) (Value, string) {
 	if e.key != "" {
 		item = Value{at: e.at, form: formMap, entries: []entry{{"name", e.at, textValue(e.at, e.key)}, {valueKey(w), item.at, item}}}
 	}
-	item, problem = acceptItem(w, item)
+	item, problem = acceptItem(w, item, r.mysql)
 	if problem != "" {
 		return item, problem
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ptah-run/ptah/pkg/artifact"
+	"github.com/ptah-run/ptah/pkg/declare"
 	"github.com/ptah-run/ptah/pkg/engine/model"
 	"github.com/ptah-run/ptah/pkg/intent"
 	"github.com/ptah-run/ptah/pkg/plan"
@@ -52,7 +53,7 @@ const undeclared = "0nly-in-the-database"
 // results nor logs of the executor, nor the statements that the server keeps.
 func TestManagedRowsOfHCL(t *testing.T) {
 	s := startPostgres(t)
-	schema, err := desired.Parse([]artifact.File{{Name: "plans.hcl", Data: []byte(rowsHCL)}}, nil)
+	schema, err := desired.Parse([]artifact.File{{Name: "plans.hcl", Data: []byte(rowsHCL)}}, nil, declare.Postgres)
 	require.NoError(t, err)
 	database, err := schema.Load(t.Context(), s.url("postgres"))
 	require.NoError(t, err)

@@ -25,8 +25,8 @@ type Schema struct {
 	sql        []engine.Source
 }
 
-// Parse reads the declarations among the files. Variables are those of HCL, each as NAME=VALUE.
-func Parse(files []artifact.File, variables []string) (*Schema, error) {
+// Parse reads the declarations among the files for a dialect of declare. Variables are those of HCL, each as NAME=VALUE.
+func Parse(files []artifact.File, variables []string, dialect string) (*Schema, error) {
 	values, err := assignments(variables)
 	if err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func Parse(files []artifact.File, variables []string) (*Schema, error) {
 	if len(declarations) == 0 && len(values) > 0 {
 		return nil, options.Usagef("--var is for HCL files, and there is none")
 	}
-	tree, err := declare.Read(declarations, declare.Options{Dialect: declare.Postgres, Variables: values})
+	tree, err := declare.Read(declarations, declare.Options{Dialect: dialect, Variables: values})
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func Parse(files []artifact.File, variables []string) (*Schema, error) {
 		s.rows = append(s.rows, managedRows(&set))
 	}
 	for _, r := range tree.Renames() {
-		s.renames = append(s.renames, engine.Rename{Table: model.Name{Schema: r.Schema, Name: r.Table}, Column: r.Column, From: r.From, At: r.At.String()})
+		s.renames = append(s.renames, engine.Rename{Table: model.Name{Schema: r.Schema, Name: r.Table}, Column: r.Column, Index: r.Index, From: r.From, At: r.At.String()})
 	}
 	return s, nil
 }
@@ -112,8 +112,8 @@ func Unmanaged(database *model.Database) string {
 }
 
 // FromHCL reads the one layer of an artifact of the public toolkit.
-func FromHCL(data []byte) (*Schema, error) {
-	s, err := Parse([]artifact.File{{Name: "schema.hcl", Data: data}}, nil)
+func FromHCL(data []byte, dialect string) (*Schema, error) {
+	s, err := Parse([]artifact.File{{Name: "schema.hcl", Data: data}}, nil, dialect)
 	var fault *declare.Error
 	if errors.As(err, &fault) {
 		return nil, fmt.Errorf("the artifact's own declaration cannot be read: %w", err)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ptah-run/ptah/pkg/declare"
+	"github.com/ptah-run/ptah/pkg/engine"
 	"github.com/ptah-run/ptah/pkg/render"
 	"github.com/ptah-run/ptah/plugin/options"
 	"github.com/ptah-run/ptah/plugin/push/devserver"
@@ -68,17 +70,30 @@ func checkArgumentURL(value string) error {
 	return nil
 }
 
+// named is the URL that a person gave; empty where there is none.
+func (s *Server) named(global *options.Global) string {
+	switch {
+	case s.url != "":
+		return s.url
+	case s.urlEnv != "":
+		return global.Getenv(s.urlEnv)
+	}
+	return global.Getenv(defaultDevURLEnv)
+}
+
+// Dialect is the one that declarations are written for: that of the server. One of our own is a PostgreSQL.
+func (s *Server) Dialect(ctx context.Context, global *options.Global) (string, error) {
+	url := s.named(global)
+	if url == "" {
+		return declare.Postgres, nil
+	}
+	return engine.DialectOf(ctx, url)
+}
+
 // Open is the server that a person named, or else one of our own until stop is called.
 func (s *Server) Open(ctx context.Context, global *options.Global) (string, func(), error) {
-	if s.url != "" {
-		return s.url, func() {}, nil
-	}
-	name := s.urlEnv
-	if name == "" {
-		name = defaultDevURLEnv
-	}
-	if value := global.Getenv(name); value != "" {
-		return value, func() {}, nil
+	if url := s.named(global); url != "" {
+		return url, func() {}, nil
 	}
 	if s.urlEnv != "" {
 		return "", nil, options.Usagef("--dev-url-env %s: the environment variable is empty or not set", s.urlEnv)

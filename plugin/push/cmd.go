@@ -49,7 +49,8 @@ both places, and so is SQL that creates what is declared.
 The scratch database is created on the server that an environment variable names, PTAH_DEV_URL
 unless --dev-url-env names another, and dropped afterwards. Without one, and with PostgreSQL's
 server programs on this machine, a disposable server is started on a loopback address in a
-temporary directory and removed afterwards.`,
+temporary directory and removed afterwards. The server says which database the files are for:
+PostgreSQL, MySQL or MariaDB.`,
 		Example: `  kubectl ptah push schema schema.sql oci://registry.example/app/orders:v2
   kubectl ptah push schema tables/ views.sql oci://registry.example/app/orders:v2 --dev-url-env CI_URL
   kubectl ptah push schema -f schema.hcl -f functions.sql --var owner=app oci://registry.example/app/orders:v2

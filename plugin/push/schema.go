@@ -40,7 +40,11 @@ func (o *schemaOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	schema, err := desired.Parse(files, o.variables)
+	dialect, err := o.server.Dialect(ctx, o.global)
+	if err != nil {
+		return err
+	}
+	schema, err := desired.Parse(files, o.variables, dialect)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,8 @@ const sourcesHelp = `A schema comes from one of three places:
     env:NAME     the database whose URL the environment variable NAME holds; it is only read
 
 The dev server is the one that PTAH_DEV_URL names (--dev-url-env names another variable); without
-one, a disposable PostgreSQL is started from the programs that are installed here.`
+one, a disposable PostgreSQL is started from the programs that are installed here. It says which
+database the files are for: PostgreSQL, MySQL or MariaDB.`
 
 // New builds the verb.
 func New(global *options.Global) *cobra.Command {

@@ -87,7 +87,11 @@ func (l *loader) load(ctx context.Context, names []string, flags *pflag.FlagSet)
 	if err != nil {
 		return source{}, err
 	}
-	schema, err := desired.Parse(files, l.variables)
+	dialect, err := l.server.Dialect(ctx, l.global)
+	if err != nil {
+		return source{}, err
+	}
+	schema, err := desired.Parse(files, l.variables, dialect)
 	if err != nil {
 		return source{}, err
 	}
@@ -137,7 +141,11 @@ func (l *loader) published(ctx context.Context, text string, flags *pflag.FlagSe
 		return s, err
 	}
 	l.global.Note(render.Caution, "this artifact holds schema.hcl alone, the form of the public toolkit; the operator refuses it until \"kubectl ptah push schema\" publishes it again")
-	schema, err := desired.FromHCL(declared.HCL)
+	dialect, err := l.server.Dialect(ctx, l.global)
+	if err != nil {
+		return source{}, err
+	}
+	schema, err := desired.FromHCL(declared.HCL, dialect)
 	if err != nil {
 		return source{}, err
 	}

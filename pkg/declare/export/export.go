@@ -28,13 +28,15 @@ func (e *NotExpressibleError) Error() string {
 	return "YAML cannot declare " + strings.Join(shown, ", ") + more + "; json is the whole model"
 }
 
-// YAML writes a model of PostgreSQL.
+// YAML writes a model.
 func YAML(d *model.Database) ([]byte, error) {
-	if d.Dialect != model.Postgres {
-		return nil, fmt.Errorf("writing YAML: the schema is written for %q, and YAML declares schemas of %s", d.Dialect, model.Postgres)
-	}
 	w := &writer{}
-	root := w.database(d)
+	var root mapping
+	if d.Dialect == model.MySQL {
+		root = w.databaseMySQL(d)
+	} else {
+		root = w.database(d)
+	}
 	w.unknown(d)
 	if len(w.problems) > 0 {
 		return nil, &NotExpressibleError{Objects: w.problems}

@@ -40,6 +40,10 @@ func known(d *model.Database) *model.Database {
 	k.Extensions, k.Domains, k.Composites, k.Ranges, k.Rows = d.Extensions, d.Domains, d.Composites, d.Ranges, d.Rows
 	for i := range d.Tables {
 		t := &d.Tables[i]
+		if d.Dialect == model.MySQL {
+			k.Tables = append(k.Tables, knownMySQL(t))
+			continue
+		}
 		out := model.Table{Name: t.Name, Comment: t.Comment, Options: t.Options}
 		for j := range t.Columns {
 			c := &t.Columns[j]

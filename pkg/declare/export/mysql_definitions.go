@@ -1,0 +1,188 @@
+package export
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/ptah-run/ptah/pkg/declare"
+	"github.com/ptah-run/ptah/pkg/engine/model"
+)
+
+// heads are the beginnings of definitions as the servers print them. One that begins in another way, with a definer say, cannot be declared.
+var (
+	viewHead    = regexp.MustCompile("(?s)^CREATE ALGORITHM=(UNDEFINED|MERGE|TEMPTABLE) SQL SECURITY (DEFINER|INVOKER) VIEW `(?:[^`]|``)*` AS (.*)$")
+	viewEnd     = regexp.MustCompile(`(?s)^(.*) WITH (CASCADED|LOCAL) CHECK OPTION$`)
+	triggerHead = regexp.MustCompile("(?s)^CREATE TRIGGER `(?:[^`]|``)*` (BEFORE|AFTER) (INSERT|UPDATE|DELETE) ON `(?:[^`]|``)*` FOR EACH ROW (.*)$")
+	routineHead = regexp.MustCompile("(?s)^CREATE (?:FUNCTION|PROCEDURE) `(?:[^`]|``)*`(.*)$")
+	eventHead   = regexp.MustCompile("(?s)^CREATE EVENT `(?:[^`]|``)*` ON SCHEDULE (.*?) ON COMPLETION (NOT )?PRESERVE (ENABLE|DISABLE ON SLAVE|DISABLE ON REPLICA|DISABLE)(?: COMMENT ('(?:[^'\\\\]|''|\\\\.)*'))? DO (.*)$")
+	trait       = regexp.MustCompile(`^    (?:(DETERMINISTIC)|(NO SQL|READS SQL DATA|MODIFIES SQL DATA)|SQL SECURITY (INVOKER)|COMMENT ('(?:[^'\\]|''|\\.)*'))\n`)
+)
+
+// definitionsMySQL writes views, routines, triggers and events.
+func (w *writer) definitionsMySQL(root mapping, d *model.Database) {
+	sections := map[string]mapping{}
+	for _, kind := range definitionKinds {
+		sections[kind] = newMapping()
+	}
+	for i := range d.Definitions {
+		def := &d.Definitions[i]
+		one, ok := definition(d, def)
+		if settings := slices.ContainsFunc(def.Properties, func(p model.Property) bool { return p.Name != "order" }); !ok || settings {
+			w.object(def.Object)
+			continue
+		}
+		name := def.Name
+		if def.Kind != "trigger" {
+			name = part(name)
+		}
+		sections[def.Kind].put(name, one.node)
+	}
+	for _, kind := range definitionKinds {
+		root.section(kind+"s", sections[kind])
+	}
+}
+
+var definitionKinds = []string{"function", "procedure", "view", "trigger", "event"}
+
+func definition(all *model.Database, d *model.Definition) (mapping, bool) {
+	switch d.Kind {
+	case "view":
+		return view(d)
+	case "trigger":
+		return trigger(all, d)
+	case "function", "procedure":
+		return routine(d)
+	case "event":
+		return event(d)
+	}
+	return mapping{}, false
+}
+
+func view(d *model.Definition) (mapping, bool) {
+	m := newMapping()
+	head := viewHead.FindStringSubmatch(d.Create)
+	if head == nil {
+		return m, false
+	}
+	if head[1] != "UNDEFINED" {
+		m.text("algorithm", head[1])
+	}
+	if head[2] != "DEFINER" {
+		m.text("security", head[2])
+	}
+	body := head[3]
+	if end := viewEnd.FindStringSubmatch(body); end != nil {
+		body = end[1]
+		m.text("with_check", end[2])
+	}
+	m.text("body", body)
+	var needs []string
+	for _, dep := range d.DependsOn {
+		needs = append(needs, part(dep.Name))
+	}
+	m.texts("depends_on", needs)
+	return m, true
+}
+
+// trigger follows the one before it among those of the same table, time and event.
+func trigger(all *model.Database, d *model.Definition) (mapping, bool) {
+	m := newMapping()
+	head := triggerHead.FindStringSubmatch(d.Create)
+	if head == nil {
+		return m, false
+	}
+	m.text("table", part(d.Table))
+	m.text("timing", head[1])
+	m.text("event", head[2])
+	before := ""
+	for i := range all.Definitions {
+		o := &all.Definitions[i]
+		other := triggerHead.FindStringSubmatch(o.Create)
+		if o.Kind == d.Kind && o.Table == d.Table && other != nil && other[1] == head[1] && other[2] == head[2] && order(o) == order(d)-1 {
+			before = o.Name
+		}
+	}
+	if order(d) > 1 && before == "" {
+		return m, false
+	}
+	m.text("follows", before)
+	m.text("body", head[3])
+	return m, true
+}
+
+func order(d *model.Definition) int {
+	for _, p := range d.Properties {
+		if p.Name == "order" {
+			n := 0
+			for _, digit := range p.Set {
+				n = n*10 + int(digit-'0')
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+func routine(d *model.Definition) (mapping, bool) {
+	m := newMapping()
+	head := routineHead.FindStringSubmatch(d.Create)
+	if head == nil {
+		return m, false
+	}
+	params, rest, ok := inParentheses(head[1])
+	if !ok {
+		return m, false
+	}
+	m.text("params", params)
+	if d.Kind == "function" {
+		var returns string
+		returns, rest, ok = strings.Cut(rest, "\n")
+		returns, known := strings.CutPrefix(returns, " RETURNS ")
+		if !ok || !known {
+			return m, false
+		}
+		m.text("returns", returns)
+	} else if rest, ok = strings.CutPrefix(rest, "\n"); !ok {
+		return m, false
+	}
+	for {
+		t := trait.FindStringSubmatch(rest)
+		if t == nil {
+			break
+		}
+		m.flag("deterministic", t[1] != "")
+		m.text("data_access", t[2])
+		m.text("security", t[3])
+		m.text("comment", unliteral(t[4]))
+		rest = rest[len(t[0]):]
+	}
+	m.text("body", rest)
+	return m, rest != ""
+}
+
+// inParentheses cuts behind the parenthesis that closes the first one.
+func inParentheses(text string) (inner, rest string, ok bool) {
+	for i := range len(text) {
+		if text[i] == ')' && declare.Balanced(text[:i+1]) {
+			return text[1:i], text[i+1:], text[0] == '('
+		}
+	}
+	return "", "", false
+}
+
+func event(d *model.Definition) (mapping, bool) {
+	m := newMapping()
+	head := eventHead.FindStringSubmatch(d.Create)
+	if head == nil {
+		return m, false
+	}
+	m.text("schedule", head[1])
+	m.flag("preserve", head[2] == "")
+	if head[3] != "ENABLE" {
+		m.text("status", head[3])
+	}
+	m.text("comment", unliteral(head[4]))
+	m.text("body", head[5])
+	return m, true
+}
