@@ -9,11 +9,11 @@ import (
 // drawTypes makes types that columns can have; each is printed as the server prints it.
 func (d *drawer) drawTypes() {
 	public := func(name string) model.Name { return model.Name{Schema: "public", Name: name} }
-	if d.rarely() {
-		d.db.Collations = append(d.db.Collations, model.Collation{Name: public("Coll one"), Provider: "libc", Collate: "C", CType: []string{"C", "POSIX"}[d.pick(2)], Comment: d.comment()})
+	if d.Keep("own collation", 2) == 1 {
+		d.db.Collations = append(d.db.Collations, model.Collation{Name: public("Coll one"), Provider: "libc", Collate: "C", CType: []string{"C", "POSIX"}[d.Keep("collation", 2)], Comment: d.comment()})
 	}
 	if d.yes() {
-		x := model.Domain{Name: public("dom"), Type: []string{"integer", "bigint", "text"}[d.pick(3)], NotNull: d.rarely(), Comment: d.comment()}
+		x := model.Domain{Name: public("dom"), Type: []string{"integer", "bigint", "text"}[d.Keep("domain", 3)], NotNull: d.rarely(), Comment: d.comment()}
 		if x.Type == "text" && len(d.db.Collations) > 0 {
 			x.Collation = `public."Coll one"`
 		}
@@ -29,18 +29,18 @@ func (d *drawer) drawTypes() {
 	if d.yes() {
 		x := model.Composite{Name: public("Row type"), Comment: d.comment()}
 		for _, name := range []string{"a", "b b", "c"} {
-			if d.yes() {
-				x.Attributes = append(x.Attributes, model.Attribute{Name: name, Type: []string{"integer", "text", "bigint"}[d.pick(3)], Comment: d.comment()})
+			if d.Keep("attribute "+name, 2) == 1 {
+				x.Attributes = append(x.Attributes, model.Attribute{Name: name, Type: []string{"integer", "text", "bigint"}[d.Keep("type of "+name, 3)], Comment: d.comment()})
 			}
 		}
-		if len(d.db.Domains) > 0 && d.yes() {
+		if len(d.db.Domains) > 0 && d.Keep("domain in it", 2) == 1 {
 			x.Attributes = append(x.Attributes, model.Attribute{Name: "d", Type: "public.dom"})
 		}
 		d.db.Composites = append(d.db.Composites, x)
 		d.typeNames = append(d.typeNames, `public."Row type"`)
 	}
 	if d.yes() {
-		x := model.Range{Name: public("rng"), Subtype: []string{"integer", "bigint"}[d.pick(2)], Multirange: public("rng multi"), Comment: d.comment()}
+		x := model.Range{Name: public("rng"), Subtype: []string{"integer", "bigint"}[d.Keep("range", 2)], Multirange: public("rng multi"), Comment: d.comment()}
 		d.db.Ranges = append(d.db.Ranges, x)
 		d.typeNames = append(d.typeNames, "public.rng", `public."rng multi"`)
 	}
