@@ -67,6 +67,11 @@ func (p *planner) alterTable(c *diff.TableChange) {
 	p.alter(phaseAlter, name, viaText(c))
 	// The server wants a change of versioning by itself.
 	if len(versioning) > 0 && (o.Versioned && !n.Versioned || !o.Versioned && hasUnversioned(c.New)) {
+		isEngine := func(c clause) bool { return c.kind == "set_engine" }
+		if !o.Versioned { // a table with versions keeps its engine
+			p.alter(phaseAlter, name, slices.DeleteFunc(slices.Clone(clauses), func(c clause) bool { return !isEngine(c) }))
+			clauses = slices.DeleteFunc(clauses, isEngine)
+		}
 		p.alter(phaseAlter, name, versioning)
 		p.alter(phaseAlter, name, clauses)
 	} else {

@@ -40,6 +40,7 @@ var probes = map[string]probe{
 	"page checksum":               {"CREATE TABLE t (id INT)", "CREATE TABLE t (id INT) PAGE_CHECKSUM=1"},
 	"table leaves Aria":           {"CREATE TABLE t (id INT) ENGINE=Aria", "CREATE TABLE t (id INT) ENGINE=MEMORY"},
 	"versioned but for a column":  {base, base + "ALTER TABLE t ADD o INT, ADD SYSTEM VERSIONING; SET system_versioning_alter_history = KEEP; ALTER TABLE t MODIFY o INT WITHOUT SYSTEM VERSIONING"},
+	"engine, versions and less":   {"CREATE TABLE t (id INT) ENGINE=MyISAM", "CREATE TABLE t (id INT, o INT WITHOUT SYSTEM VERSIONING) ENGINE=InnoDB WITH SYSTEM VERSIONING"},
 	"page checksum, and a key":    {"CREATE TABLE p (id INT PRIMARY KEY); CREATE TABLE t (id INT, KEY k (id)) PAGE_CHECKSUM=1", "CREATE TABLE p (id INT PRIMARY KEY); CREATE TABLE t (id INT, KEY k (id), CONSTRAINT f FOREIGN KEY (id) REFERENCES p (id)) PAGE_CHECKSUM=1"},
 	"page checksum, partitions":   {"CREATE TABLE t (id INT) PAGE_CHECKSUM=1", "CREATE TABLE t (id INT) PAGE_CHECKSUM=1 PARTITION BY HASH (id) PARTITIONS 2"},
 	"column":                      {base, base + "ALTER TABLE t ADD k BIGINT"},

@@ -28,6 +28,9 @@ func (p *planner) refuse() error {
 	}
 	for i := range p.diff.Tables {
 		t := &p.diff.Tables[i]
+		if t.Old != nil && t.New != nil && t.Old.MySQLPart().Versioned && t.New.MySQLPart().Versioned && t.Old.MySQLPart().Engine != t.New.MySQLPart().Engine {
+			return refuseObject("table %q has system versioning and is declared with another engine, which the server refuses: take the versioning off in a step of its own", t.New.Name.Name)
+		}
 		for _, c := range t.Columns {
 			if c.Old != nil && c.New != nil && c.New.MySQLPart().RowPeriod != "" && c.Old.MySQLPart().RowPeriod == c.New.MySQLPart().RowPeriod {
 				return refuseObject("column %q of table %q is a part of the system period and declared otherwise, which the server has no statement for: take the versioning off in a step of its own", c.New.Name, t.New.Name.Name)
