@@ -20,6 +20,10 @@ var generatedCases = map[string]probe{
 		"CREATE TABLE t (n int); CREATE SEQUENCE q OWNED BY t.n",
 		"CREATE UNLOGGED TABLE t (n int); CREATE SEQUENCE q",
 	},
+	"a column leaves a domain that takes no NULL": {
+		"CREATE DOMAIN d AS text NOT NULL CHECK (VALUE <> 'x'); CREATE TABLE t (n d)",
+		"CREATE DOMAIN d AS text NOT NULL CHECK (VALUE <> 'x'); CREATE TABLE t (n varchar(9))",
+	},
 	"a generated column with targets of its own": {
 		"CREATE TABLE t (n int)",
 		"CREATE TABLE t (n int, g int GENERATED ALWAYS AS (n * 2) STORED); ALTER TABLE t ALTER g SET STATISTICS 50, ALTER g SET (n_distinct = 5)",

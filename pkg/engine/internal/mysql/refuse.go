@@ -3,6 +3,7 @@ package mysql
 import (
 	"strings"
 
+	"github.com/ptah-run/ptah/pkg/engine/diff"
 	"github.com/ptah-run/ptah/pkg/engine/internal/contract"
 	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
 	"github.com/ptah-run/ptah/pkg/engine/model"
@@ -28,13 +29,10 @@ func (p *planner) refuse() error {
 	}
 	for i := range p.diff.Tables {
 		t := &p.diff.Tables[i]
-		if t.Old != nil && t.New != nil && t.Old.MySQLPart().Versioned && t.New.MySQLPart().Versioned && t.Old.MySQLPart().Engine != t.New.MySQLPart().Engine {
-			return refuseObject("table %q has system versioning and is declared with another engine, which the server refuses: take the versioning off in a step of its own", t.New.Name.Name)
+		if err := refuseVersions(t); err != nil {
+			return err
 		}
 		for _, c := range t.Columns {
-			if c.Old != nil && c.New != nil && c.New.MySQLPart().RowPeriod != "" && c.Old.MySQLPart().RowPeriod == c.New.MySQLPart().RowPeriod {
-				return refuseObject("column %q of table %q is a part of the system period and declared otherwise, which the server has no statement for: take the versioning off in a step of its own", c.New.Name, t.New.Name.Name)
-			}
 			if c.Old != nil && c.New != nil && !convertible(c.Old.Type, c.New.Type) && (isShape(typeWord(c.Old.Type)) || isShape(typeWord(c.New.Type))) {
 				return refuseObject("column %q of table %q changes from %s to %s, which the server has no conversion for: drop the column and declare another", c.New.Name, t.New.Name.Name, c.Old.Type, c.New.Type)
 			}
@@ -48,6 +46,27 @@ func (p *planner) refuse() error {
 			if property.Name == "character_set_client" && !isASCII(c.New.Create) && !strings.Contains(property.Set, "'utf8") {
 				return refuseObject("%s %q was written in a character set of its own and holds text that is not ASCII: declare it in a file in UTF-8", c.New.Kind, c.New.Name)
 			}
+		}
+	}
+	return nil
+}
+
+// refuseVersions refuses what the server does not change of a table with system versioning.
+func refuseVersions(t *diff.TableChange) error {
+	if t.Old == nil || t.New == nil || !t.Old.MySQLPart().Versioned || !t.New.MySQLPart().Versioned {
+		return nil
+	}
+	o, n := t.Old.MySQLPart(), t.New.MySQLPart()
+	const advice = "take the versioning off in a step of its own"
+	switch {
+	case o.Engine != n.Engine:
+		return refuseObject("table %q has system versioning and is declared with another engine, which the server refuses: %s", t.New.Name.Name, advice)
+	case systemPeriod(o) == "" && systemPeriod(n) != "":
+		return refuseObject("table %q has system versioning and is declared with columns for its period, which the server cannot add any more: %s", t.New.Name.Name, advice)
+	}
+	for _, c := range t.Columns {
+		if c.Old != nil && c.New != nil && c.New.MySQLPart().RowPeriod != "" && c.Old.MySQLPart().RowPeriod == c.New.MySQLPart().RowPeriod {
+			return refuseObject("column %q of table %q is a part of the system period and declared otherwise, which the server has no statement for: %s", c.New.Name, t.New.Name.Name, advice)
 		}
 	}
 	return nil

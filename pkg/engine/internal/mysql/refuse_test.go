@@ -1,6 +1,7 @@
 package mysql_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,23 @@ func TestUnmodelledIsRefusedByName(t *testing.T) {
 			result, err := engine.Plan(testContext(t), engine.Options{URL: target, Exclude: []string{"*"}}, declare(t, s, ""))
 			require.NoError(t, err)
 			assert.True(t, result.NoChange)
+		})
+	}
+}
+
+// TestVersionsAreRefusedByName: what the server has no statement for while it keeps the versions of rows.
+func TestVersionsAreRefusedByName(t *testing.T) {
+	s := mytest.Start(t)
+	const period = "CREATE TABLE t (id INT, rs TIMESTAMP(6) GENERATED ALWAYS AS ROW START%s, re TIMESTAMP(6) GENERATED ALWAYS AS ROW END, PERIOD FOR SYSTEM_TIME (rs, re)) WITH SYSTEM VERSIONING"
+	const plain = "CREATE TABLE t (id INT) ENGINE=%s WITH SYSTEM VERSIONING"
+	for name, c := range map[string]struct{ a, b, want string }{
+		"a column of the period": {fmt.Sprintf(period, ""), fmt.Sprintf(period, " INVISIBLE"), `column "rs" of table "t" is a part of the system period`},
+		"the engine":             {fmt.Sprintf(plain, "MyISAM"), fmt.Sprintf(plain, "InnoDB"), `declared with another engine`},
+		"columns for the period": {fmt.Sprintf(plain, "InnoDB"), fmt.Sprintf(period, ""), `declared with columns for its period`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := engine.Plan(testContext(t), engine.Options{URL: create(t, s, c.a)}, declare(t, s, c.b))
+			assert.Contains(t, refusal(t, err, frame.CodeUnsupportedObject).Message, c.want)
 		})
 	}
 }
