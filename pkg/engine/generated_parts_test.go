@@ -190,8 +190,11 @@ func (d *drawer) onTable(r *relation, tables []relation) {
 	if r.kind != "TABLE" {
 		return
 	}
-	for i := range 2 {
-		d.within("trigger "+strconv.Itoa(i), func() { d.trigger(r, quoteIdent([]string{"g 1", "G"}[i])) })
+	for i, name := range []string{"g 1", "G"} {
+		if r.parted {
+			name += " " + r.name.Name // a partition gets those of its parent, too
+		}
+		d.within("trigger "+strconv.Itoa(i), func() { d.trigger(r, quoteIdent(name)) })
 	}
 	if d.rarely() {
 		other := tables[d.pick(len(tables))]
