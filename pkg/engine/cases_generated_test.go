@@ -20,6 +20,14 @@ var generatedCases = map[string]probe{
 		"CREATE TABLE t (n int); CREATE SEQUENCE q OWNED BY t.n",
 		"CREATE UNLOGGED TABLE t (n int); CREATE SEQUENCE q",
 	},
+	"a parent and its partition lose a NOT NULL of both": {
+		"CREATE TABLE p (k int, v text NOT NULL) PARTITION BY LIST (k); CREATE TABLE c (k int, v text NOT NULL); ALTER TABLE p ATTACH PARTITION c FOR VALUES IN (1)",
+		"CREATE TABLE p (k int, v text) PARTITION BY LIST (k); CREATE TABLE c (k int, v text); ALTER TABLE p ATTACH PARTITION c FOR VALUES IN (1)",
+	},
+	"a column takes another collation": {
+		"CREATE TABLE t (n text)",
+		"CREATE TABLE t (n text COLLATE \"C\")",
+	},
 	"a column leaves a domain that takes no NULL": {
 		"CREATE DOMAIN d AS text NOT NULL CHECK (VALUE <> 'x'); CREATE TABLE t (n d)",
 		"CREATE DOMAIN d AS text NOT NULL CHECK (VALUE <> 'x'); CREATE TABLE t (n varchar(9))",

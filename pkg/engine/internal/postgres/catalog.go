@@ -27,11 +27,13 @@ type reader struct {
 	inherited map[model.Name]*model.Table
 	// own are those checks that the table would keep without its parents.
 	own map[partKey]bool
+	// ownNotNulls are the columns that would stay NOT NULL without the parents.
+	ownNotNulls map[model.ColumnRef]bool
 }
 
 // readCatalog reads the whole database within the current transaction, which must have run deparse.
 func (s *session) readCatalog(ctx context.Context) (*model.Database, error) {
-	r := &reader{session: s, db: model.New(model.Postgres), tables: map[uint32]*model.Table{}, identities: map[model.ColumnRef]model.SequenceOptions{}, inherited: map[model.Name]*model.Table{}, own: map[partKey]bool{}}
+	r := &reader{session: s, db: model.New(model.Postgres), tables: map[uint32]*model.Table{}, identities: map[model.ColumnRef]model.SequenceOptions{}, inherited: map[model.Name]*model.Table{}, own: map[partKey]bool{}, ownNotNulls: map[model.ColumnRef]bool{}}
 	for _, step := range []struct {
 		what string
 		read func(context.Context) error
@@ -69,7 +71,7 @@ func (s *session) readCatalog(ctx context.Context) (*model.Database, error) {
 	if err := r.db.Validate(); err != nil {
 		return nil, fault.Wrap(err, frame.CodeInternal, "reading the catalog: the result is not a valid model")
 	}
-	s.inherited, s.own = r.inherited, r.own
+	s.inherited, s.own, s.ownNotNulls = r.inherited, r.own, r.ownNotNulls
 	return r.db, nil
 }
 

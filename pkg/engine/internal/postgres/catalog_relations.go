@@ -60,6 +60,9 @@ func (r *reader) readNotNulls(ctx context.Context) error {
 			return err
 		}
 		t := r.tables[oid]
+		if own {
+			r.ownNotNulls[model.ColumnRef{Table: t.Name, Column: column}] = true
+		}
 		switch {
 		case rule == (model.NotNullRule{Name: notNullName(t.Name.Name, column)}):
 		case own:

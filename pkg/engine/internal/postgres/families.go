@@ -304,7 +304,7 @@ func (p *planner) inheritedState(t *model.Table, column string) model.Column {
 			b.Default = n.Default
 		}
 		if old.NotNull != n.NotNull {
-			b.NotNull = n.NotNull
+			b.NotNull = n.NotNull || b.NotNull && p.ownNotNulls[model.ColumnRef{Table: t.Name, Column: column}]
 			break
 		}
 	}

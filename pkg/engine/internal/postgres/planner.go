@@ -107,6 +107,8 @@ type planner struct {
 	// inherited is what tables of the target have from their parents, and is no part of the model.
 	inherited map[model.Name]*model.Table
 	own       map[partKey]bool // those checks of inherited that stay without the parents
+	// ownNotNulls are the columns that stay NOT NULL without the parents, on PostgreSQL 18.
+	ownNotNulls map[model.ColumnRef]bool
 	definitionPlan
 	privilegePlan
 }

@@ -33,8 +33,9 @@ type session struct {
 	conn  *pgx.Conn
 	major int
 	// inherited is what the last reading of the catalog left out of the model: see reader.
-	inherited map[model.Name]*model.Table
-	own       map[partKey]bool
+	inherited   map[model.Name]*model.Table
+	own         map[partKey]bool
+	ownNotNulls map[model.ColumnRef]bool
 	// authority is what the last reading found of privileges beside the model; nil where none are managed.
 	authority *authority
 }
