@@ -31,6 +31,7 @@ var unmodelled = map[string]struct{ sql, name string }{
 	"base type":                 {"CREATE TYPE {{n}}.y", `base type "{{n}}"."y"`},
 	"conversion":                {"CREATE CONVERSION {{n}}.cv FOR 'LATIN1' TO 'UTF8' FROM iso8859_1_to_utf8", `conversion "{{n}}"."cv"`},
 	"operator":                  {"CREATE OPERATOR {{n}}.=== (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq)", `operator "{{n}}"."==="`},
+	"overloaded operator":       {"CREATE OPERATOR {{n}}.~~~ (LEFTARG = int, RIGHTARG = int, FUNCTION = int4eq); CREATE OPERATOR {{n}}.~~~ (LEFTARG = bigint, RIGHTARG = bigint, FUNCTION = int8eq)", `operator "{{n}}"."~~~"`},
 	"operator family":           {"CREATE OPERATOR FAMILY {{n}}.fam USING btree", `operator family "{{n}}"."fam"`},
 	"operator class":            {"CREATE OPERATOR CLASS {{n}}.oc FOR TYPE int USING btree AS OPERATOR 3 =, FUNCTION 1 btint4cmp(int, int)", `operator class "{{n}}"."oc"`},
 	"text search configuration": {"CREATE TEXT SEARCH CONFIGURATION {{n}}.tc (COPY = simple)", `text search configuration "{{n}}"."tc"`},

@@ -6,48 +6,63 @@ import (
 )
 
 // unmodelledQuery names everything that exists in the database and that the model does not describe, as (kind, schema, table, name).
-// Kinds are those of model.UnmodelledKinds. Ownership and large objects are no part of a schema and are not looked at.
+// Kinds are those of model.UnmodelledKinds. Ownership and large objects are no part of a schema and are not looked at. What has one name many
+// times, as overloaded operators do, is named once. Each part lists (class, oid, namespace, table, kind, name), and schemas and extensions are asked
+// for once, of all of them: that is most of the time that the server needs to plan the query.
 func unmodelledQuery(_ int) string {
 	parts := append(relationParts(), schemaParts()...)
 	parts = append(parts, databaseParts()...)
-	return strings.Join(parts, "\nUNION ALL\n")
+	return `SELECT DISTINCT o.kind, COALESCE(n.nspname::text, ''), o.part, o.name FROM (
+` + strings.Join(parts, "\nUNION ALL\n") + `
+) o(class, oid, namespace, part, kind, name) LEFT JOIN pg_namespace n ON n.oid = o.namespace
+WHERE (o.namespace = 0 OR ` + userSchema + `) AND NOT EXISTS (SELECT FROM pg_depend x WHERE x.classid = o.class AND x.objid = o.oid AND x.deptype = 'e')`
 }
+
+// madeLater leaves out what came with the server.
+const madeLater = "o.oid >= " + firstUserOID
 
 // inSchema lists the rows of a catalog whose objects live in a schema.
 func inSchema(kind, catalog, prefix, condition string) string {
-	return fmt.Sprintf(`SELECT %s, n.nspname::text, '', o.%sname::text FROM %s o JOIN pg_namespace n ON n.oid = o.%snamespace
- WHERE %s AND %s AND %s`, kind, prefix, catalog, prefix, condition, userSchema, notOwned(catalog, "o.oid"))
+	return fmt.Sprintf(`SELECT '%[2]s'::regclass, o.oid, o.%[3]snamespace, '', %[1]s, o.%[3]sname::text FROM %[2]s o WHERE %[4]s AND %[5]s`, kind, catalog, prefix, madeLater, condition)
 }
 
-// outside lists the rows of a catalog whose objects belong to the database as a whole and were not there from the start.
+// outside lists the rows of a catalog whose objects belong to the database as a whole.
 func outside(kind, catalog, name, condition string) string {
-	return fmt.Sprintf(`SELECT '%s', '', '', %s FROM %s o WHERE o.oid >= 16384 AND %s AND %s`, kind, name, catalog, condition, notOwned(catalog, "o.oid"))
+	return fmt.Sprintf(`SELECT '%[2]s'::regclass, o.oid, 0::oid, '', '%[1]s', %[3]s FROM %[2]s o WHERE %[4]s AND %[5]s`, kind, catalog, name, madeLater, condition)
 }
 
-// ofTable lists parts of tables: from must join the part to its table c and schema n.
-func ofTable(kind, name, from, condition string) string {
-	return fmt.Sprintf(`SELECT %s, n.nspname::text, c.relname::text, %s FROM %s JOIN pg_namespace n ON n.oid = c.relnamespace
- WHERE %s AND %s AND %s`, kind, name, from, condition, userSchema, notOwned("pg_class", "c.oid"))
+// ofTable lists parts of tables: from must join the part to its table c. Of the kinds, which are expressions that may be NULL, every one counts.
+func ofTable(name, from, condition string, kinds ...string) string {
+	return fmt.Sprintf(`SELECT 'pg_class'::regclass, c.oid, c.relnamespace, c.relname::text, w.kind, %s FROM %s CROSS JOIN LATERAL unnest(ARRAY[%s]) w(kind)
+ WHERE c.oid >= %s AND %s AND w.kind IS NOT NULL`, name, from, strings.Join(kinds, ", "), firstUserOID, condition)
+}
+
+// when is a kind where a condition holds.
+func when(condition, kind string) string {
+	return "CASE WHEN " + condition + " THEN '" + kind + "' END"
 }
 
 func relationParts() []string {
-	// Servers since the minor releases of late 2026 keep an internal attribute version among the options.
-	const columnOptions = "c.relkind = 'm' AND a.attnum > 0 AND NOT a.attisdropped AND EXISTS (SELECT FROM unnest(a.attoptions) o WHERE o NOT LIKE 'pg\\_attver=%')"
+	const (
+		indexes = "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid"
+		// Servers since the minor releases of late 2026 keep an internal attribute version among the options.
+		hasOptions = `EXISTS (SELECT FROM unnest(a.attoptions) o WHERE o NOT LIKE 'pg\_attver=%')`
+		hasTarget  = "COALESCE(a.attstattarget, -1) <> -1"
+	)
 	return []string{
 		inSchema(`CASE WHEN o.relkind = 'f' THEN 'foreign table' ELSE 'typed table' END`,
 			"pg_class", "rel", `(o.relkind = 'f' OR o.relkind IN ('r', 'p') AND o.reloftype <> 0)`),
-		ofTable("'table access method'", "c.relname::text", "pg_class c JOIN pg_am am ON am.oid = c.relam", "c.relkind = 'm' AND am.amname <> 'heap'"),
-		ofTable("'tablespace'", "c.relname::text", "pg_class c", "c.relkind IN ('r', 'p', 'm') AND c.reltablespace <> 0"),
-		ofTable("'tablespace'", "ic.relname::text", "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid", "c.relkind IN ('r', 'p', 'm') AND ic.reltablespace <> 0"),
-		ofTable("'table option'", "c.relname::text", "pg_class c JOIN pg_class t ON t.oid = c.reltoastrelid", "c.relkind = 'm' AND t.reloptions IS NOT NULL"),
-		ofTable("'column statistics target'", "a.attname::text", "pg_attribute a JOIN pg_class c ON c.oid = a.attrelid", "c.relkind = 'm' AND a.attnum > 0 AND NOT a.attisdropped AND COALESCE(a.attstattarget, -1) <> -1"),
-		ofTable("'column options'", "a.attname::text", "pg_attribute a JOIN pg_class c ON c.oid = a.attrelid", columnOptions),
-		ofTable("'invalid index'", "ic.relname::text", "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid", "c.relkind IN ('r', 'p', 'm') AND NOT (i.indisvalid AND i.indisready AND i.indislive)"),
-		ofTable("'clustered index'", "ic.relname::text", "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid", "c.relkind = 'm' AND i.indisclustered"),
-		ofTable("'index option'", "ic.relname::text", "pg_index i JOIN pg_class ic ON ic.oid = i.indexrelid JOIN pg_class c ON c.oid = i.indrelid JOIN pg_attribute a ON a.attrelid = ic.oid",
-			"c.relkind = 'm' AND a.attnum > 0 AND COALESCE(a.attstattarget, -1) <> -1"),
+		ofTable("c.relname::text", "pg_class c LEFT JOIN pg_am am ON am.oid = c.relam LEFT JOIN pg_class t ON t.oid = c.reltoastrelid", "c.relkind IN ('r', 'p', 'm')",
+			when("c.relkind = 'm' AND am.amname <> 'heap'", "table access method"), when("c.reltablespace <> 0", "tablespace"),
+			when("c.relkind = 'm' AND t.reloptions IS NOT NULL", "table option")),
+		ofTable("a.attname::text", "pg_class c JOIN pg_attribute a ON a.attrelid = c.oid", "c.relkind = 'm' AND a.attnum > 0 AND NOT a.attisdropped",
+			when(hasTarget, "column statistics target"), when(hasOptions, "column options")),
+		ofTable("ic.relname::text", indexes, "c.relkind IN ('r', 'p', 'm')",
+			when("ic.reltablespace <> 0", "tablespace"), when("NOT (i.indisvalid AND i.indisready AND i.indislive)", "invalid index"),
+			when("c.relkind = 'm' AND i.indisclustered", "clustered index"),
+			when("c.relkind = 'm' AND EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = ic.oid AND a.attnum > 0 AND "+hasTarget+")", "index option")),
 		// A foreign key whose own triggers were switched off is not what its definition says.
-		ofTable("DISTINCT 'trigger'", "k.conname::text", "pg_trigger t JOIN pg_constraint k ON k.oid = t.tgconstraint JOIN pg_class c ON c.oid = t.tgrelid", "t.tgisinternal AND t.tgenabled <> 'O'"),
+		ofTable("k.conname::text", "pg_trigger t JOIN pg_constraint k ON k.oid = t.tgconstraint JOIN pg_class c ON c.oid = t.tgrelid", "t.tgisinternal AND t.tgenabled <> 'O'", "'trigger'"),
 	}
 }
 
@@ -79,7 +94,7 @@ func databaseParts() []string {
 			// A range type brings its own cast to its multirange.
 			`NOT EXISTS (SELECT FROM pg_depend y WHERE y.classid = 'pg_cast'::regclass AND y.objid = o.oid AND y.deptype = 'i')`),
 		outside("transform", "pg_transform", "format_type(o.trftype, NULL)", "true"),
-		`SELECT 'subscription', '', '', o.subname::text FROM pg_subscription o WHERE o.subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())`,
-		`SELECT DISTINCT 'security label', '', '', l.provider || ' on ' || l.objoid::text FROM pg_seclabel l`,
+		outside("subscription", "pg_subscription", "o.subname::text", "o.subdbid = (SELECT oid FROM pg_database WHERE datname = current_database())"),
+		`SELECT 0::regclass, 0::oid, 0::oid, '', 'security label', l.provider || ' on ' || l.objoid::text FROM pg_seclabel l`,
 	}
 }
