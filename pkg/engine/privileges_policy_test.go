@@ -137,7 +137,7 @@ func TestPrivilegesFollowRenamesAndScope(t *testing.T) {
 	makeGrantRoles(t, s)
 	t.Run("renames", func(t *testing.T) {
 		url := s.NewDatabase(t, "CREATE TABLE old (a int GENERATED ALWAYS AS IDENTITY, b int); GRANT SELECT (a), UPDATE (b) ON old TO g_app; GRANT SELECT ON old TO g_reader; GRANT USAGE ON SEQUENCE old_a_seq TO g_app; REVOKE USAGE ON TYPE old FROM PUBLIC")
-		if s.Major(t) >= 18 {
+		if s.Major() >= 18 {
 			s.Exec(t, url, "ALTER TABLE old RENAME CONSTRAINT old_a_not_null TO new_id_not_null") // is an object there
 		}
 		desired := declare(t, s, "-- +ptah renamed_from=old\nCREATE TABLE new (\n-- +ptah renamed_from=a\nid int GENERATED ALWAYS AS IDENTITY, b int);\nGRANT SELECT (id) ON new TO g_app; GRANT UPDATE ON new TO g_app; GRANT SELECT ON SEQUENCE new_id_seq TO g_app; REVOKE USAGE ON TYPE new FROM PUBLIC")
@@ -337,7 +337,7 @@ func TestRolesOfTheDevServer(t *testing.T) {
 		})
 	}
 	t.Run("the loading role and the schema public", func(t *testing.T) {
-		if s.Major(t) < 15 {
+		if s.Major() < 15 {
 			t.Skip("the schema public has an owner of its own since PostgreSQL 15")
 		}
 		db, err := load(url, "GRANT ALL ON SCHEMA public TO postgres; GRANT ALL ON SCHEMA public TO PUBLIC")

@@ -109,7 +109,7 @@ func TestPrivilegesConvergeBothWays(t *testing.T) {
 	s := pgtest.Start(t)
 	makeGrantRoles(t, s)
 	probes := maps.Clone(privilegeProbes)
-	if s.Major(t) >= 17 {
+	if s.Major() >= 17 {
 		probes["maintain"] = probe{base, base + "GRANT MAINTAIN ON t TO g_app"}
 	} else {
 		probes["multirange type"] = probe{"CREATE TYPE r AS RANGE (SUBTYPE = float8, MULTIRANGE_TYPE_NAME = mr)", "CREATE TYPE r AS RANGE (SUBTYPE = float8, MULTIRANGE_TYPE_NAME = mr); GRANT USAGE ON TYPE mr TO g_app"}

@@ -128,7 +128,7 @@ func TestRowsStayWhilePartitionsMove(t *testing.T) {
 
 func TestNotNullNamesAsTheServer(t *testing.T) {
 	s := pgtest.Start(t)
-	if s.Major(t) < 18 {
+	if s.Major() < 18 {
 		t.Skip("NOT NULL has no names before PostgreSQL 18")
 	}
 	for _, sql := range []string{

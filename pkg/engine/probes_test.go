@@ -192,7 +192,7 @@ var alone = []string{"schema", "schema comment", "public comment", "foreign key 
 // names of those to look at by themselves.
 func TestProbesConvergeInBothDirections(t *testing.T) {
 	s := pgtest.Start(t)
-	all := allProbes(s.Major(t))
+	all := allProbes(s.Major())
 	if only := os.Getenv("PTAH_TEST_PROBE"); only != "" {
 		maps.DeleteFunc(all, func(name string, _ probe) bool { return !strings.Contains(name, only) })
 		require.NotEmpty(t, all)

@@ -121,7 +121,7 @@ func TestRenamesAndNotNull(t *testing.T) {
 			table.RenamedFrom, table.Column("now").RenamedFrom = "old", "was"
 			doc := converge(t, engine.Options{URL: s.NewDatabase(t, old)}, desired)
 			want := 2
-			if s.Major(t) >= 18 {
+			if s.Major() >= 18 {
 				want += c.renamed
 			}
 			assert.Len(t, doc.Statements, want)

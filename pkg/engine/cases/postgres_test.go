@@ -29,7 +29,7 @@ func startPostgres(t *testing.T, least int) postgresServer {
 		t.Skip("no psql, which runs a project's own files: install the Debian package postgresql-client")
 	}
 	s := postgresServer{pgtest.Start(t), psql}
-	if major := s.Major(t); major < least {
+	if major := s.Major(); major < least {
 		t.Skipf("the schema needs PostgreSQL %d, and PTAH_TEST_PG_BIN leads to %d", least, major)
 	}
 	return s

@@ -23,6 +23,8 @@ import (
 
 	driver "github.com/go-sql-driver/mysql"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ptah-run/ptah/pkg/engine/internal/fastdir"
 )
 
 // The account that tests connect as. It is allowed everything.
@@ -111,38 +113,12 @@ func credential() (*syscall.Credential, error) {
 	return nil, errors.New("running as root, and there is no user mysql or nobody to run the server as")
 }
 
-// fastest is a directory in memory where there is one with room: the server writes and removes many small files for every change of a table.
-func fastest() string {
-	const shared, need = "/dev/shm", 1 << 30
-	var fs syscall.Statfs_t
-	if syscall.Statfs(shared, &fs) == nil && fs.Bavail*uint64(fs.Bsize) >= need { //nolint:gosec // a block's size is positive
-		return shared
-	}
-	return ""
-}
-
-// sweep removes what servers of killed test binaries left behind in memory.
-func sweep(dir string) {
-	left, _ := filepath.Glob(filepath.Join(dir, "ptah-my-*")) // the pattern is valid
-	for _, old := range left {
-		data, err := os.ReadFile(filepath.Join(old, "pid"))
-		pid, notANumber := strconv.Atoi(strings.TrimSpace(string(data)))
-		if err == nil && notANumber == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-			_ = os.RemoveAll(old)
-		}
-	}
-}
-
 func start(daemon, install string) (*Server, error) {
 	cred, err := credential()
 	if err != nil {
 		return nil, err
 	}
-	parent := fastest()
-	if parent != "" {
-		sweep(parent)
-	}
-	dir, err := os.MkdirTemp(parent, "ptah-my-") // short: a socket's path has at most 107 bytes
+	dir, err := fastdir.Make("ptah-my-", "pid")
 	if err != nil {
 		return nil, err
 	}

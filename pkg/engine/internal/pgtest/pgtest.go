@@ -23,6 +23,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ptah-run/ptah/pkg/engine/internal/fastdir"
 )
 
 // The superuser that tests connect as.
@@ -36,6 +38,7 @@ type Server struct {
 	Port      int
 	SocketDir string
 	LogFile   string
+	major     int
 	dir       string
 	process   *exec.Cmd
 }
@@ -93,7 +96,7 @@ func (s *Server) StartStandby(t testing.TB) *Server {
 	require.NoError(t, err)
 	defer func() { _ = conn.Close(ctx) }()
 	begin, end := "SELECT pg_backup_start('standby', true)", "SELECT labelfile FROM pg_backup_stop()"
-	if s.Major(t) < 15 {
+	if s.Major() < 15 {
 		begin, end = "SELECT pg_start_backup('standby', true, false)", "SELECT labelfile FROM pg_stop_backup(false)"
 	}
 	_, err = conn.Exec(ctx, begin)
@@ -169,7 +172,7 @@ func prepare() (*Server, *syscall.Credential, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	dir, err := os.MkdirTemp("", "ptah-pg-") // short: a socket's path has at most 107 bytes
+	dir, err := fastdir.Make("ptah-pg-", filepath.Join("data", "postmaster.pid"))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -227,6 +230,9 @@ func (s *Server) run(bin string, cred *syscall.Credential, settings []string) er
 	}
 	s.process = exec.Command(filepath.Join(bin, "postgres"), args...)
 	s.process.Dir, s.process.Stdout, s.process.Stderr = s.dir, log, log
+	// A backend plans many large queries in a short life: it keeps the memory of one for the next.
+	const enough = "67108864"
+	s.process.Env = append(os.Environ(), "MALLOC_TRIM_THRESHOLD_="+enough, "MALLOC_MMAP_THRESHOLD_="+enough, "MALLOC_TOP_PAD_=1048576")
 	s.process.SysProcAttr = &syscall.SysProcAttr{Credential: cred, Pdeathsig: syscall.SIGQUIT}
 	if err := s.process.Start(); err != nil {
 		return fmt.Errorf("starting postgres: %w", err)
@@ -249,9 +255,10 @@ func (s *Server) waitReady() error {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		conn, err := pgx.Connect(ctx, s.URL("postgres"))
 		if err == nil {
+			err = conn.QueryRow(ctx, "SELECT current_setting('server_version_num')::int / 10000").Scan(&s.major)
 			_ = conn.Close(ctx)
 			cancel()
-			return nil
+			return err
 		}
 		cancel()
 		last = err
@@ -306,7 +313,11 @@ func (s *Server) NewDatabase(t testing.TB, statements ...string) string {
 func (s *Server) TemporaryDatabase(t testing.TB) (target string, drop func()) {
 	t.Helper()
 	name := fmt.Sprintf("t%d_%d", os.Getpid(), counter.Add(1))
-	s.Exec(t, s.URL("postgres"), "CREATE DATABASE "+name+" TEMPLATE template0")
+	create := "CREATE DATABASE " + name + " TEMPLATE template0"
+	if s.Major() >= 15 {
+		create += " STRATEGY file_copy" // the other way is for servers that must survive
+	}
+	s.Exec(t, s.URL("postgres"), create)
 	return s.URL(name), func() { s.Exec(t, s.URL("postgres"), "DROP DATABASE "+name+" WITH (FORCE)") }
 }
 
@@ -325,13 +336,4 @@ func (s *Server) Log(t testing.TB, database string) []string {
 }
 
 // Major is the server's major version.
-func (s *Server) Major(t testing.TB) int {
-	t.Helper()
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, s.URL("postgres"))
-	require.NoError(t, err)
-	defer func() { _ = conn.Close(ctx) }()
-	var n int
-	require.NoError(t, conn.QueryRow(ctx, "SELECT current_setting('server_version_num')::int / 10000").Scan(&n))
-	return n
-}
+func (s *Server) Major() int { return s.major }
