@@ -290,8 +290,12 @@ func (p *planner) alterIdentity(table model.Name, o, n *model.Column) {
 	if o.Identity.Always != n.Identity.Always {
 		actions = append(actions, "SET GENERATED "+identityKind(n.Identity))
 	}
+	ph, before := phaseColumns, afterTypeChange(o.Type, n.Type, o.Identity.SequenceOptions)
+	if !fitsType(n.Type, before) {
+		ph, before = phaseRelease, &o.Identity.SequenceOptions // the server takes no narrower type over them
+	}
 	// SET stands before every option of an identity.
-	options := sequenceOptions(n.Type, n.Identity.SequenceOptions, afterTypeChange(o.Type, n.Type, o.Identity.SequenceOptions))
+	options := sequenceOptions(n.Type, n.Identity.SequenceOptions, before)
 	for _, option := range []string{"INCREMENT", "MINVALUE", "MAXVALUE", "START", "CACHE", "NO CYCLE"} {
 		options = strings.Replace(options, option, "SET "+option, 1)
 	}
@@ -302,6 +306,6 @@ func (p *planner) alterIdentity(table model.Name, o, n *model.Column) {
 		actions = append(actions, options)
 	}
 	if len(actions) > 0 {
-		p.add(phaseColumns, p.columnStep(table, n, alter+strings.Join(actions, " "), "alter_identity", diff.Warning, "the identity's options differ", ""))
+		p.add(ph, p.columnStep(table, n, alter+strings.Join(actions, " "), "alter_identity", diff.Warning, "the identity's options differ", ""))
 	}
 }

@@ -92,6 +92,13 @@ func afterTypeChange(oldType, newType string, o model.SequenceOptions) *model.Se
 	return &o
 }
 
+// fitsType reports whether a sequence of a type can have the options.
+func fitsType(sequenceType string, o *model.SequenceOptions) bool {
+	high := defaultOptions(sequenceType, 1).Max
+	low := -high - 1
+	return low <= o.Min && o.Max <= high && low <= o.Start && o.Start <= high
+}
+
 // release takes a sequence from its owner before the owner goes.
 func (p *planner) release(s *model.Sequence, reason string) {
 	p.addSequence(phaseRelease, s, "ALTER SEQUENCE "+qualified(s.Name)+" OWNED BY NONE", "release_sequence", diff.Safe, reason, "")
