@@ -5,7 +5,6 @@ import (
 	"strconv"
 
 	"github.com/ptah-run/ptah/pkg/engine/internal/gentest"
-
 	"github.com/ptah-run/ptah/pkg/engine/model"
 )
 

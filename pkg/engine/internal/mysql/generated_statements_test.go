@@ -165,7 +165,7 @@ func (d *drawer) view(i int) {
 	table, other := quoteIdent(t.Name.Name), quoteIdent(o.Name.Name)
 	column := quoteIdent(t.Columns[d.pick(len(t.Columns))].Name)
 	name := quoteIdent([]string{"b view", "c`view", "Dd"}[i])
-	query := ""
+	var query string
 	switch d.pick(6) {
 	case 0:
 		query = fmt.Sprintf("SELECT x.`id`, x.%s AS `other` FROM %s x", column, table)
