@@ -60,7 +60,7 @@ var extensionProbes = map[string]probe{
 	"extension requires": {"", "CREATE EXTENSION cube SCHEMA {{s}}; CREATE EXTENSION earthdistance SCHEMA {{s}}"},
 	"extension comment":  {"CREATE EXTENSION pg_trgm SCHEMA {{s}}", "CREATE EXTENSION pg_trgm SCHEMA {{s}}; COMMENT ON EXTENSION pg_trgm IS 'mine'"},
 	"extension opclass":  {"CREATE EXTENSION btree_gin SCHEMA {{s}}; CREATE TABLE t (a int)", "CREATE EXTENSION btree_gin SCHEMA {{s}}; CREATE TABLE t (a int); CREATE INDEX i ON t USING gin (a)"},
-	"extension schema":   {"CREATE EXTENSION unaccent", "CREATE EXTENSION unaccent SCHEMA {{s}}"},
+	"extension schema":   {"CREATE SCHEMA e; CREATE EXTENSION unaccent SCHEMA e", "CREATE SCHEMA e; CREATE EXTENSION unaccent SCHEMA {{s}}"},
 }
 
 func TestTypesRefusedByName(t *testing.T) {

@@ -124,10 +124,15 @@ func (r *Rig) ApplySchema(ctx context.Context, s Schema) error {
 	return err
 }
 
-// PushSchema publishes SQL files and returns the digest-pinned reference.
+// PushSchema publishes SQL files for PostgreSQL and returns the digest-pinned reference.
 func (r *Rig) PushSchema(ctx context.Context, repository string, files ...string) (string, error) {
+	return r.PushSchemaOn(ctx, r.DatabaseURL("postgres"), repository, files...)
+}
+
+// PushSchemaOn publishes SQL files that the server at devURL reads, and returns the digest-pinned reference.
+func (r *Rig) PushSchemaOn(ctx context.Context, devURL, repository string, files ...string) (string, error) {
 	args := append([]string{"push", "schema"}, files...)
-	out, err := r.Must(ctx, "", "env", append([]string{"PTAH_DEV_URL=" + r.DatabaseURL("postgres"), r.Bin + "/kubectl-ptah"},
+	out, err := r.Must(ctx, "", "env", append([]string{"PTAH_DEV_URL=" + devURL, r.Bin + "/kubectl-ptah"},
 		append(args, "oci://"+r.Registry+"/"+repository, "--plain-http")...)...)
 	return strings.TrimSpace(out), err
 }

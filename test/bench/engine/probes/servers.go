@@ -5,25 +5,18 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
-	"os/exec"
-	"os/user"
-	"path/filepath"
-	"strconv"
 	"strings"
-	"syscall"
-	"time"
 
 	"ariga.io/atlas/sql/migrate"
 	atlasmysql "ariga.io/atlas/sql/mysql"
 	atlaspostgres "ariga.io/atlas/sql/postgres"
 	"ariga.io/atlas/sql/schema"
-	"github.com/go-sql-driver/mysql"
 	_ "github.com/jackc/pgx/v5/stdlib" // the driver of connections to PostgreSQL
 
 	"github.com/ptah-run/ptah/plugin/push/devserver"
+	"github.com/ptah-run/ptah/test/mariadb"
 )
 
 // host is a server of either kind: one connection makes and drops the databases.
@@ -175,22 +168,14 @@ func startPostgres(ctx context.Context) (server, error) {
 	return h, nil
 }
 
-// startMariaDB starts a server in a directory of its own.
+// startMariaDB starts a server of its own.
 func startMariaDB(ctx context.Context) (server, error) {
-	dir, err := os.MkdirTemp("", "ptah-my-")
+	s, err := mariadb.Start(ctx, mariadb.Options{})
 	if err != nil {
 		return nil, err
 	}
-	process, base, err := launch(dir)
-	stop := func() {
-		if process != nil && process.Process != nil {
-			_ = process.Process.Kill() // the data is thrown away
-			_ = process.Wait()
-		}
-		_ = os.RemoveAll(dir)
-	}
 	h := &host{
-		name: mariaDB, base: base, stopped: stop, open: openMariaDB, driver: atlasmysql.Open,
+		name: mariaDB, base: s.Base(), stopped: s.Stop, open: openMariaDB, driver: atlasmysql.Open,
 		differ: func(ctx context.Context, from, to migrate.Driver) ([]schema.Change, error) {
 			a, err := from.InspectSchema(ctx, "", nil)
 			if err != nil {
@@ -204,85 +189,14 @@ func startMariaDB(ctx context.Context) (server, error) {
 			return from.SchemaDiff(a, b)
 		},
 	}
-	if err == nil {
-		err = h.ready(ctx)
-	}
-	if err != nil {
-		stop()
-		return nil, err
-	}
 	return h, nil
 }
 
-func (h *host) ready(ctx context.Context) error {
-	var last error
-	for deadline := time.Now().Add(limit); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		if last = h.execute(ctx, h.base.String(), "SELECT 1"); last == nil {
-			return nil
-		}
-	}
-	return fmt.Errorf("waiting for mariadbd: %w", last)
-}
-
+// openMariaDB lifts the bound of one session: the library has several.
 func openMariaDB(address string) (*sql.DB, error) {
-	u, err := url.Parse(address)
-	if err != nil {
-		return nil, err
+	db, err := mariadb.Open(address)
+	if err == nil {
+		db.SetMaxOpenConns(0)
 	}
-	c := mysql.NewConfig()
-	c.Net, c.Addr, c.User, c.DBName, c.Logger = "tcp", u.Host, u.User.Username(), strings.TrimPrefix(u.Path, "/"), &mysql.NopLogger{}
-	connector, err := mysql.NewConnector(c)
-	if err != nil {
-		return nil, err
-	}
-	return sql.OpenDB(connector), nil
-}
-
-// launch makes a data directory and starts a server on a loopback port, as an unprivileged user where we are root.
-func launch(dir string) (*exec.Cmd, *url.URL, error) {
-	attributes := &syscall.SysProcAttr{}
-	if os.Getuid() == 0 {
-		who, err := user.Lookup("mysql")
-		if err != nil {
-			return nil, nil, fmt.Errorf("running as root, and the server must not: %w", err)
-		}
-		uid, err := strconv.Atoi(who.Uid)
-		if err != nil {
-			return nil, nil, err
-		}
-		gid, err := strconv.Atoi(who.Gid)
-		if err != nil {
-			return nil, nil, err
-		}
-		if err := os.Chown(dir, uid, gid); err != nil {
-			return nil, nil, err
-		}
-		attributes.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)} //nolint:gosec // numbers of the user database
-	}
-	data := filepath.Join(dir, "data")
-	initial := exec.Command("mariadb-install-db", "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve") //nolint:gosec // a directory of ours
-	initial.Dir, initial.SysProcAttr, initial.Env = dir, attributes, append(os.Environ(), "HOME="+dir)
-	if out, err := initial.CombinedOutput(); err != nil {
-		return nil, nil, fmt.Errorf("running mariadb-install-db (install the package mariadb-server): %w\n%s", err, out)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, nil, err
-	}
-	address := listener.Addr().String()
-	_ = listener.Close()
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, nil, err
-	}
-	accounts := filepath.Join(dir, "init.sql")
-	if err := os.WriteFile(accounts, []byte("CREATE USER 'probe'@'127.0.0.1';\nGRANT ALL PRIVILEGES ON *.* TO 'probe'@'127.0.0.1' WITH GRANT OPTION;\n"), 0o644); err != nil { //nolint:gosec // no secret in it, read by another user
-		return nil, nil, err
-	}
-	process := exec.Command("mariadbd", "--no-defaults", "--datadir="+data, "--socket="+filepath.Join(dir, "s"), "--pid-file="+filepath.Join(dir, "pid"), "--port="+port, //nolint:gosec // arguments of ours
-		"--bind-address=127.0.0.1", "--skip-name-resolve", "--skip-log-bin", "--init-file="+accounts, "--character-set-server=utf8mb4", "--collation-server=utf8mb4_general_ci",
-		"--innodb-flush-log-at-trx-commit=0", "--innodb-flush-method=nosync")
-	attributes.Pdeathsig = syscall.SIGKILL
-	process.Dir, process.SysProcAttr = dir, attributes
-	return process, &url.URL{Scheme: "mysql", User: url.User("probe"), Host: address}, process.Start()
+	return db, err
 }
