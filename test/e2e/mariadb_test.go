@@ -42,7 +42,7 @@ func TestSchemaConvergesOnMariaDB(t *testing.T) {
 			require.NoError(t, err, statement)
 		}
 	}
-	run("", "CREATE DATABASE shop", fmt.Sprintf("CREATE USER sentinel IDENTIFIED BY '%s'", password), "GRANT ALL ON shop.* TO sentinel")
+	run("", "CREATE DATABASE shop", "CREATE DATABASE dev", fmt.Sprintf("CREATE USER sentinel IDENTIFIED BY '%s'", password), "GRANT ALL ON shop.* TO sentinel")
 
 	s := newStage(t, "mariadb")
 	s.schema.Engine, s.schema.Interval = "MySQL", "20s"
@@ -51,7 +51,7 @@ func TestSchemaConvergesOnMariaDB(t *testing.T) {
 		t.Helper()
 		file := t.TempDir() + "/schema.sql"
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-		reference, err := it.PushSchemaOn(t.Context(), server.URL(""), "e2e/mariadb", file)
+		reference, err := it.PushSchemaOn(t.Context(), server.URL("dev"), "e2e/mariadb", file)
 		require.NoError(t, err)
 		s.schema.Reference = reference
 		s.apply()

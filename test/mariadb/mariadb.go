@@ -27,7 +27,10 @@ const (
 	Password = "owner-pass-7315"
 )
 
-const startTimeout = 60 * time.Second
+const (
+	startTimeout = 60 * time.Second
+	lockName     = "owner"
+)
 
 // ErrNoPrograms says that no MariaDB is installed.
 var ErrNoPrograms = errors.New("no MariaDB server programs: install the package mariadb-server")
@@ -42,6 +45,7 @@ type Options struct {
 type Server struct {
 	base    *url.URL // without a database
 	dir     string
+	lock    *os.File // held while the server is somebody's
 	process *exec.Cmd
 }
 
@@ -77,7 +81,7 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{dir: dir}
-	if err := s.launch(ctx, o, cred); err != nil {
+	if err := errors.Join(s.own(), s.launch(ctx, o, cred)); err != nil {
 		log, _ := os.ReadFile(filepath.Join(dir, "log")) // best effort, for the message
 		s.Stop()
 		return nil, fmt.Errorf("%w\n%s", err, log)
@@ -115,16 +119,30 @@ func fastest() string {
 	return ""
 }
 
-// sweep removes what servers of killed test binaries left behind in memory.
+// sweep removes what servers of killed programs left behind in memory. A server's owner holds a lock on it as long as it lives; a process number
+// would say nothing to somebody in another namespace.
 func sweep(dir string) {
 	left, _ := filepath.Glob(filepath.Join(dir, "ptah-my-*")) // the pattern is valid
 	for _, old := range left {
-		data, err := os.ReadFile(filepath.Join(old, "pid"))
-		pid, notANumber := strconv.Atoi(strings.TrimSpace(string(data)))
-		if err == nil && notANumber == nil && errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
+		lock, err := os.Open(filepath.Join(old, lockName))
+		if err != nil {
+			continue // just being made
+		}
+		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
 			_ = os.RemoveAll(old)
 		}
+		_ = lock.Close()
 	}
+}
+
+// own marks a directory as that of a living program.
+func (s *Server) own() error {
+	lock, err := os.Create(filepath.Join(s.dir, lockName))
+	if err != nil {
+		return err
+	}
+	s.lock = lock
+	return syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }
 
 func (s *Server) launch(ctx context.Context, o Options, cred *syscall.Credential) error {
@@ -210,6 +228,9 @@ func (s *Server) Stop() {
 		s.process = nil
 	}
 	_ = os.RemoveAll(s.dir)
+	if s.lock != nil {
+		_ = s.lock.Close()
+	}
 }
 
 // Base is the URL of the server without a database, with the account that is allowed everything.
