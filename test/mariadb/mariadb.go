@@ -19,6 +19,8 @@ import (
 	"time"
 
 	driver "github.com/go-sql-driver/mysql"
+
+	"github.com/ptah-run/ptah/test/fastdir"
 )
 
 // The account of every server. It is allowed everything, from everywhere.
@@ -27,10 +29,7 @@ const (
 	Password = "owner-pass-7315"
 )
 
-const (
-	startTimeout = 60 * time.Second
-	lockName     = "owner"
-)
+const startTimeout = 60 * time.Second
 
 // ErrNoPrograms says that no MariaDB is installed.
 var ErrNoPrograms = errors.New("no MariaDB server programs: install the package mariadb-server")
@@ -45,7 +44,7 @@ type Options struct {
 type Server struct {
 	base    *url.URL // without a database
 	dir     string
-	lock    *os.File // held while the server is somebody's
+	owned   *fastdir.Dir
 	process *exec.Cmd
 }
 
@@ -72,17 +71,13 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	parent := fastest()
-	if parent != "" {
-		sweep(parent)
-	}
-	dir, err := os.MkdirTemp(parent, "ptah-my-") // short: a socket's path has at most 107 bytes
+	dir, err := fastdir.Make("ptah-my-")
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{dir: dir}
-	if err := errors.Join(s.own(), s.launch(ctx, o, cred)); err != nil {
-		log, _ := os.ReadFile(filepath.Join(dir, "log")) // best effort, for the message
+	s := &Server{dir: dir.Path, owned: dir}
+	if err := s.launch(ctx, o, cred); err != nil {
+		log, _ := os.ReadFile(filepath.Join(s.dir, "log")) // best effort, for the message
 		s.Stop()
 		return nil, fmt.Errorf("%w\n%s", err, log)
 	}
@@ -107,42 +102,6 @@ func credential() (*syscall.Credential, error) {
 		return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
 	}
 	return nil, errors.New("running as root, and there is no user mysql or nobody to run the server as")
-}
-
-// fastest is a directory in memory where there is one with room: the server writes and removes many small files for every change of a table.
-func fastest() string {
-	const shared, need = "/dev/shm", 1 << 30
-	var fs syscall.Statfs_t
-	if syscall.Statfs(shared, &fs) == nil && fs.Bavail*uint64(fs.Bsize) >= need { //nolint:gosec // a block's size is positive
-		return shared
-	}
-	return ""
-}
-
-// sweep removes what servers of killed programs left behind in memory. A server's owner holds a lock on it as long as it lives; a process number
-// would say nothing to somebody in another namespace.
-func sweep(dir string) {
-	left, _ := filepath.Glob(filepath.Join(dir, "ptah-my-*")) // the pattern is valid
-	for _, old := range left {
-		lock, err := os.Open(filepath.Join(old, lockName))
-		if err != nil {
-			continue // just being made
-		}
-		if syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-			_ = os.RemoveAll(old)
-		}
-		_ = lock.Close()
-	}
-}
-
-// own marks a directory as that of a living program.
-func (s *Server) own() error {
-	lock, err := os.Create(filepath.Join(s.dir, lockName))
-	if err != nil {
-		return err
-	}
-	s.lock = lock
-	return syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 }
 
 func (s *Server) launch(ctx context.Context, o Options, cred *syscall.Credential) error {
@@ -227,10 +186,7 @@ func (s *Server) Stop() {
 		_ = s.process.Wait()
 		s.process = nil
 	}
-	_ = os.RemoveAll(s.dir)
-	if s.lock != nil {
-		_ = s.lock.Close()
-	}
+	s.owned.Remove()
 }
 
 // Base is the URL of the server without a database, with the account that is allowed everything.

@@ -24,7 +24,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ptah-run/ptah/pkg/engine/internal/fastdir"
+	"github.com/ptah-run/ptah/test/fastdir"
 )
 
 // The superuser that tests connect as.
@@ -40,6 +40,7 @@ type Server struct {
 	LogFile   string
 	major     int
 	dir       string
+	owned     *fastdir.Dir
 	process   *exec.Cmd
 }
 
@@ -172,16 +173,16 @@ func prepare() (*Server, *syscall.Credential, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	dir, err := fastdir.Make("ptah-pg-", filepath.Join("data", "postmaster.pid"))
+	dir, err := fastdir.Make("ptah-pg-")
 	if err != nil {
 		return nil, nil, err
 	}
 	if cred != nil {
-		if err := os.Chown(dir, int(cred.Uid), int(cred.Gid)); err != nil {
+		if err := os.Chown(dir.Path, int(cred.Uid), int(cred.Gid)); err != nil {
 			return nil, nil, err
 		}
 	}
-	return &Server{dir: dir, SocketDir: dir, LogFile: filepath.Join(dir, "log")}, cred, nil
+	return &Server{dir: dir.Path, owned: dir, SocketDir: dir.Path, LogFile: filepath.Join(dir.Path, "log")}, cred, nil
 }
 
 func (s *Server) data() string { return filepath.Join(s.dir, "data") }
@@ -272,7 +273,7 @@ func (s *Server) stop() {
 		_ = s.process.Wait()
 	}
 	s.process = nil
-	_ = os.RemoveAll(s.dir)
+	s.owned.Remove()
 }
 
 // URL leads to a database as the superuser.
