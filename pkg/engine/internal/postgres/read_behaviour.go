@@ -139,21 +139,39 @@ func (d *definitions) readRowSecurity(ctx context.Context) error {
 
 // statisticsQuery: the table is a part of the name only where both live in one schema.
 var statisticsQuery = `SELECT s.oid, n.nspname::text, CASE WHEN c.relnamespace = s.stxnamespace THEN c.relname::text ELSE '' END, s.stxname::text, pg_get_statisticsobjdef(s.oid),
+ 'CREATE STATISTICS ' || quote_ident(n.nspname) || '.' || quote_ident(s.stxname),
+ ARRAY(SELECT quote_ident(a.attname) FROM pg_attribute a WHERE a.attrelid = s.stxrelid AND a.attnum = ANY(s.stxkeys) ORDER BY a.attnum),
  COALESCE(s.stxstattarget, -1)::int, COALESCE(d.description, '')
 FROM pg_statistic_ext s JOIN pg_namespace n ON n.oid = s.stxnamespace JOIN pg_class c ON c.oid = s.stxrelid
 LEFT JOIN pg_description d ON d.classoid = 'pg_statistic_ext'::regclass AND d.objoid = s.oid AND d.objsubid = 0
 WHERE ` + userSchema + ` AND ` + notOwned("pg_statistic_ext", "s.oid")
 
+// columnsByName writes the columns of a statistics object in the order of their names: the server prints them in the order of the table, which says
+// nothing. Expressions stand behind them.
+func columnsByName(create, head string, columns []string) string {
+	rest, ok := strings.CutPrefix(create, head)
+	if !ok {
+		return create
+	}
+	const on = " ON "
+	printed := on + strings.Join(columns, ", ")
+	slices.Sort(columns)
+	return head + strings.Replace(rest, printed, on+strings.Join(columns, ", "), 1)
+}
+
 func (d *definitions) readStatistics(ctx context.Context) error {
 	return d.each(ctx, func(rows pgx.Rows) error {
 		var (
-			oid    uint32
-			target int
-			def    = model.Definition{Object: model.Object{Kind: model.KindStatistics}}
+			oid     uint32
+			target  int
+			head    string
+			columns []string
+			def     = model.Definition{Object: model.Object{Kind: model.KindStatistics}}
 		)
-		if err := rows.Scan(&oid, &def.Schema, &def.Table, &def.Name, &def.Create, &target, &def.Comment); err != nil {
+		if err := rows.Scan(&oid, &def.Schema, &def.Table, &def.Name, &def.Create, &head, &columns, &target, &def.Comment); err != nil {
 			return err
 		}
+		def.Create = columnsByName(def.Create, head, columns)
 		if target >= 0 {
 			alter := "ALTER STATISTICS " + qualified(model.Name{Schema: def.Schema, Name: def.Name}) + " SET STATISTICS "
 			property(&def, "target", alter+strconv.Itoa(target), alter+"-1")
