@@ -20,6 +20,14 @@ var generatedCases = map[string]probe{
 		"CREATE TABLE t (n int); CREATE SEQUENCE q OWNED BY t.n",
 		"CREATE UNLOGGED TABLE t (n int); CREATE SEQUENCE q",
 	},
+	"statistics of columns that stand in another order": {
+		"CREATE TABLE t (b int, a int)",
+		"CREATE TABLE t (a int, b int); CREATE STATISTICS s (ndistinct) ON a, b, (a + b) FROM t",
+	},
+	"a column computed from one that waits for a routine": {
+		"CREATE TABLE t (a int)",
+		"CREATE TABLE q (n int); CREATE FUNCTION counted() RETURNS bigint LANGUAGE sql BEGIN ATOMIC SELECT count(*) FROM q; END; CREATE TABLE t (a int, c bigint DEFAULT counted(), g bigint GENERATED ALWAYS AS (c * 3) STORED)",
+	},
 	"an identity with bounds of its own takes a narrower type": {
 		"CREATE TABLE t (n int GENERATED ALWAYS AS IDENTITY (MAXVALUE 2147483646))",
 		"CREATE TABLE t (n smallint GENERATED ALWAYS AS IDENTITY (MAXVALUE 32766))",

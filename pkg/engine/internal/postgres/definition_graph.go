@@ -206,6 +206,22 @@ func (p *planner) findAwaited() {
 				p.lateColumns[ref] = true
 			}
 		}
+		p.findComputed(t)
+	}
+}
+
+// findComputed finds the columns that are computed from late ones.
+func (p *planner) findComputed(t *model.Table) {
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if c.Generated == nil {
+			continue
+		}
+		for name := range mentions(c.Generated.Expression) {
+			if p.lateColumns[model.ColumnRef{Table: t.Name, Column: name}] && name != c.Name {
+				p.lateColumns[model.ColumnRef{Table: t.Name, Column: c.Name}] = true
+			}
+		}
 	}
 }
 

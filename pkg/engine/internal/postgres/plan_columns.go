@@ -174,7 +174,11 @@ func (p *planner) alterColumn(table model.Name, o, n *model.Column) {
 	if o.Generated != nil && n.Generated == nil {
 		add(p.early(phaseDropExpressions, o.Generated.Expression), "DROP EXPRESSION", "drop_expression", diff.Destructive, "the column is declared without a generation expression", "the values stay and are no longer kept up to date")
 	} else if o.Generated != nil && o.Generated.Expression != n.Generated.Expression {
-		add(p.behind(phaseAddGenerated, n.Generated.Expression), "SET EXPRESSION AS ("+n.Generated.Expression+")", "set_expression", diff.Warning, "the generation expression differs", hazardRewrite)
+		ph := p.behind(phaseAddGenerated, n.Generated.Expression)
+		if p.lateColumns[model.ColumnRef{Table: table, Column: n.Name}] {
+			ph = phaseLateKeys
+		}
+		add(ph, "SET EXPRESSION AS ("+n.Generated.Expression+")", "set_expression", diff.Warning, "the generation expression differs", hazardRewrite)
 	}
 	if o.Identity != nil && n.Identity == nil {
 		add(phaseRelease, "DROP IDENTITY", "drop_identity", diff.Destructive, "the column is declared without identity", "the position of its sequence is lost")
