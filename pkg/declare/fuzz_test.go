@@ -12,11 +12,13 @@ import (
 // seeds are the examples and everything that is refused.
 func seeds(f *testing.F, suffix string) {
 	f.Helper()
-	data, err := os.ReadFile("testdata/shop." + suffix)
-	if err != nil {
-		f.Fatal(err)
+	for _, name := range []string{"shop.", "mysql."} {
+		data, err := os.ReadFile("testdata/" + name + suffix)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
 	}
-	f.Add(data)
 	for _, c := range faults {
 		if strings.HasSuffix(c.name, suffix) && len(c.text) < 4096 {
 			f.Add([]byte(c.text))
@@ -27,8 +29,15 @@ func seeds(f *testing.F, suffix string) {
 // check reads whatever comes. It must end, name a place for each fault, and render the same statements each time.
 func check(t *testing.T, name string, data []byte) {
 	t.Helper()
+	for _, dialect := range []string{declare.Postgres, declare.MariaDB} {
+		checkFor(t, dialect, name, data)
+	}
+}
+
+func checkFor(t *testing.T, dialect, name string, data []byte) {
+	t.Helper()
 	files := []declare.File{{Name: name, Data: data}}
-	tree, err := declare.Read(files, declare.Options{Dialect: declare.Postgres})
+	tree, err := declare.Read(files, declare.Options{Dialect: dialect})
 	if err != nil {
 		var fault *declare.Error
 		if !errors.As(err, &fault) || fault.At.File != name || fault.At.Line < 1 || fault.At.Column < 1 {
@@ -40,7 +49,7 @@ func check(t *testing.T, name string, data []byte) {
 	if err != nil {
 		return
 	}
-	again, err := declare.Read(append(files, files...), declare.Options{Dialect: declare.Postgres})
+	again, err := declare.Read(append(files, files...), declare.Options{Dialect: dialect})
 	if err == nil && name != "a.hcl" { // variables and locals would stand twice
 		second, err := again.Render()
 		if err != nil || len(first) != len(second) {
@@ -58,7 +67,7 @@ func check(t *testing.T, name string, data []byte) {
 		}
 	}
 	if formatted, err := declare.Format(name, data); err == nil {
-		if _, err := declare.Read([]declare.File{{Name: name, Data: formatted}}, declare.Options{Dialect: declare.Postgres}); err != nil {
+		if _, err := declare.Read([]declare.File{{Name: name, Data: formatted}}, declare.Options{Dialect: dialect}); err != nil {
 			t.Fatalf("formatting breaks it: %v\n%s", err, formatted)
 		}
 	}

@@ -88,9 +88,34 @@ func newDeclared(declarations contract.Declarations) (*declared, error) {
 				made.table = strings.ToLower(s.Object.Table)
 			}
 			d.made[made] = s
+			d.addIndexes(s)
 		}
 	}
 	return d, nil
+}
+
+// addIndexes notes the named indexes of a rendered table, so that no file replaces one in silence.
+func (d *declared) addIndexes(s *contract.Declared) {
+	toks := firstTokens(s.SQL, len("CREATE TABLE name ("))
+	items := slices.IndexFunc(toks, token.paren)
+	if s.Object.Kind != "table" || items < 0 {
+		return
+	}
+	offset := toks[items].start + 1
+	for _, item := range splitTop(toks[items].inParens()) {
+		const most = 3 // UNIQUE KEY name
+		if words := firstTokens(item, most); len(words) == most {
+			if _, name := columnOrIndex(words); name != "" {
+				index := contract.Declared{At: s.At, Object: s.Object}
+				index.Object.Kind, index.Object.Table, index.Object.Name = "index", s.Object.Name, name
+				if s.Where != nil {
+					index.At = s.Where(offset + words[0].start)
+				}
+				d.made[creation{kind: "index", table: strings.ToLower(s.Object.Name), name: strings.ToLower(name)}] = &index
+			}
+		}
+		offset += len(item) + 1
+	}
 }
 
 // twice says that a statement of a file creates what is declared; empty where it does not. Names that differ in case alone are held to be the same.

@@ -177,7 +177,7 @@ func TestDeclaredErrorsNameThePlace(t *testing.T) {
 // TestFilesGoOnFromDeclarations lets SQL files use and extend what is declared, and refuses what creates it again, in silence or not.
 func TestFilesGoOnFromDeclarations(t *testing.T) {
 	s := mytest.Start(t)
-	const yaml = "tables:\n  t: {columns: {id: {type: int, primary: true}}}\nviews:\n  v: {body: SELECT id FROM t}\nfunctions:\n  f: {returns: int, body: RETURN 1}\n"
+	const yaml = "tables:\n  t: {columns: {id: {type: int, primary: true}}, indexes: {i: {fields: [id], unique: true}, j: {fields: [id]}}}\nviews:\n  v: {body: SELECT id FROM t}\nfunctions:\n  f: {returns: int, body: RETURN 1}\n"
 	load := func(sql string) (*model.Database, error) {
 		return engine.LoadDeclared(testContext(t), s.URL("mysql"), rendered(t, s, declarations.File{Name: "a.yaml", Data: []byte(yaml)}), []engine.Source{{Name: "b.sql", Data: []byte(sql)}})
 	}
@@ -189,6 +189,8 @@ func TestFilesGoOnFromDeclarations(t *testing.T) {
 		"/* c */ create /* d */ or replace table `T` (x int)":                  `b.sql:1:9: table "t" is declared already`,
 		"CREATE OR REPLACE ALGORITHM=MERGE DEFINER=`a`@`b` VIEW v AS SELECT 1": `view "v" is declared already, at a.yaml:4:3`,
 		"CREATE OR REPLACE FUNCTION f(a INT) RETURNS INT RETURN 2":             `function "f" is declared already, at a.yaml:6:3`,
+		"CREATE INDEX IF NOT EXISTS i ON t (id)":                               `index "i" of table "t" is declared already, at a.yaml:2:`,
+		"CREATE OR REPLACE INDEX J ON `t` (id)":                                `index "j" of table "t" is declared already, at a.yaml:2:`,
 		"CREATE SEQUENCE IF NOT EXISTS t":                                      `table "t" is declared already`,
 	} {
 		t.Run(sql, func(t *testing.T) {

@@ -84,20 +84,18 @@ func TestRenamesThatOnlyAPersonCanDecide(t *testing.T) {
 		live, declared, want string
 		exclude              []string
 	}{
-		"both tables":        {live: users + "CREATE TABLE people (id INT)", declared: table, want: `table "people" is declared as renamed from "users", and both exist`},
-		"both columns":       {live: users + "ALTER TABLE users ADD email INT", declared: column(", KEY k (email))"), want: `column "email" of table "users" is declared as renamed from "mail", and both exist`},
-		"both indexes":       {live: users + "ALTER TABLE users ADD KEY l (id)", declared: "CREATE TABLE users (id INT, mail INT,\n-- +ptah renamed_from=k\nKEY l (mail))", want: `index "l" of table "users" is declared as renamed from "k", and both exist`},
-		"table declared":     {live: users, declared: table + users, want: `table "people" is declared as renamed from "users", which is declared too`},
-		"column declared":    {live: users, declared: column(", MAIL INT)"), want: `column "email" of table "users" is declared as renamed from "mail", which is declared too`},
-		"index declared":     {live: users, declared: "CREATE TABLE users (id INT, mail INT, KEY k (mail),\n-- +ptah renamed_from=k\nKEY l (mail, id))", want: `index "l" of table "users" is declared as renamed from "k", which is declared too`},
-		"one column twice":   {live: users, declared: column(",\n-- +ptah renamed_from=mail\npost INT)"), want: `column "post" of table "users" and "email" are both declared as renamed from "mail"`},
-		"one table twice":    {live: users, declared: table + "-- +ptah renamed_from=users\nCREATE TABLE folk (id INT)", want: `are both declared as renamed from "users"`},
-		"name of sequence":   {live: users + "CREATE SEQUENCE people", declared: table, want: `table "people" is declared as renamed from "users", and something else`},
-		"name excluded":      {live: users + "CREATE TABLE people (id INT)", declared: table, exclude: []string{"people"}, want: ""},
-		"excluded view":      {live: users + "CREATE VIEW v AS SELECT id FROM users", declared: table, exclude: []string{"v"}, want: `the excluded view "v" names it`},
-		"excluded trigger":   {live: users + "CREATE TABLE o (i INT); CREATE TRIGGER g AFTER INSERT ON o FOR EACH ROW UPDATE users SET MAIL = 1", declared: "CREATE TABLE o (i INT);\n" + column(", KEY k (email))"), exclude: []string{"g"}, want: `the excluded trigger "g" names it`},
-		"partitions":         {live: "CREATE TABLE users (id INT, mail INT) PARTITION BY HASH (mail) PARTITIONS 2", declared: column(") PARTITION BY HASH (email) PARTITIONS 2"), want: `the partitions stand on it`},
-		"application period": {live: "CREATE TABLE users (id DATE NOT NULL, mail DATE NOT NULL, PERIOD FOR pe (id, mail))", declared: "CREATE TABLE users (id DATE NOT NULL,\n-- +ptah renamed_from=mail\nemail DATE NOT NULL, PERIOD FOR pe (id, email))", want: `belongs to a period`},
+		"both tables":      {live: users + "CREATE TABLE people (id INT)", declared: table, want: `table "people" is declared as renamed from "users", and both exist`},
+		"both columns":     {live: users + "ALTER TABLE users ADD email INT", declared: column(", KEY k (email))"), want: `column "email" of table "users" is declared as renamed from "mail", and both exist`},
+		"both indexes":     {live: users + "ALTER TABLE users ADD KEY l (id)", declared: "CREATE TABLE users (id INT, mail INT,\n-- +ptah renamed_from=k\nKEY l (mail))", want: `index "l" of table "users" is declared as renamed from "k", and both exist`},
+		"table declared":   {live: users, declared: table + users, want: `table "people" is declared as renamed from "users", which is declared too`},
+		"column declared":  {live: users, declared: column(", MAIL INT)"), want: `column "email" of table "users" is declared as renamed from "mail", which is declared too`},
+		"index declared":   {live: users, declared: "CREATE TABLE users (id INT, mail INT, KEY k (mail),\n-- +ptah renamed_from=k\nKEY l (mail, id))", want: `index "l" of table "users" is declared as renamed from "k", which is declared too`},
+		"one column twice": {live: users, declared: column(",\n-- +ptah renamed_from=mail\npost INT)"), want: `column "post" of table "users" and "email" are both declared as renamed from "mail"`},
+		"one table twice":  {live: users, declared: table + "-- +ptah renamed_from=users\nCREATE TABLE folk (id INT)", want: `are both declared as renamed from "users"`},
+		"name of sequence": {live: users + "CREATE SEQUENCE people", declared: table, want: `table "people" is declared as renamed from "users", and something else`},
+		"name excluded":    {live: users + "CREATE TABLE people (id INT)", declared: table, exclude: []string{"people"}, want: ""},
+		"excluded view":    {live: users + "CREATE VIEW v AS SELECT id FROM users", declared: table, exclude: []string{"v"}, want: `the excluded view "v" names it`},
+		"excluded trigger": {live: users + "CREATE TABLE o (i INT); CREATE TRIGGER g AFTER INSERT ON o FOR EACH ROW UPDATE users SET MAIL = 1", declared: "CREATE TABLE o (i INT);\n" + column(", KEY k (email))"), exclude: []string{"g"}, want: `the excluded trigger "g" names it`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, err := engine.Plan(testContext(t), engine.Options{URL: create(t, s, c.live), Exclude: c.exclude}, declare(t, s, c.declared))
@@ -143,6 +141,9 @@ func TestRenameAndMore(t *testing.T) {
 		"index of a foreign key":   {parent + fk, "CREATE TABLE p (id INT PRIMARY KEY);\nCREATE TABLE c (p INT,\n-- +ptah renamed_from=k\nKEY j (p), CONSTRAINT f FOREIGN KEY (p) REFERENCES p (id))"},
 		"versioned table":          {"CREATE TABLE t (a INT) WITH SYSTEM VERSIONING", "-- +ptah renamed_from=t\nCREATE TABLE u (\n-- +ptah renamed_from=a\nb INT) WITH SYSTEM VERSIONING"},
 		"partitioned table":        {"CREATE TABLE t (a INT, b INT) PARTITION BY HASH (a) PARTITIONS 2", "-- +ptah renamed_from=t\nCREATE TABLE u (a INT,\n-- +ptah renamed_from=b\nc INT) PARTITION BY HASH (a) PARTITIONS 2"},
+		"column of the partitions": {"CREATE TABLE t (a INT, b INT) PARTITION BY RANGE COLUMNS (b) (PARTITION p0 VALUES LESS THAN (1))", "CREATE TABLE t (a INT,\n-- +ptah renamed_from=b\nc INT) PARTITION BY RANGE COLUMNS (c) (PARTITION p0 VALUES LESS THAN (1))"},
+		"application period":       {"CREATE TABLE t (a DATE NOT NULL, b DATE NOT NULL, PERIOD FOR pe (a, b))", "CREATE TABLE t (a DATE NOT NULL,\n-- +ptah renamed_from=b\nc DATE NOT NULL, PERIOD FOR pe (a, c))"},
+		"system period":            {"CREATE TABLE t (x INT, rs TIMESTAMP(6) GENERATED ALWAYS AS ROW START, re TIMESTAMP(6) GENERATED ALWAYS AS ROW END, PERIOD FOR SYSTEM_TIME (rs, re)) WITH SYSTEM VERSIONING", "CREATE TABLE t (x INT,\n-- +ptah renamed_from=rs\nc TIMESTAMP(6) GENERATED ALWAYS AS ROW START, re TIMESTAMP(6) GENERATED ALWAYS AS ROW END, PERIOD FOR SYSTEM_TIME (c, re)) WITH SYSTEM VERSIONING"},
 		"check at the column":      {"CREATE TABLE t (a INT CHECK (a > 0), b INT DEFAULT (a + 1))", "CREATE TABLE t (\n-- +ptah renamed_from=a\nc INT CHECK (c > 0), b INT DEFAULT (c + 1))"},
 		"virtual and its index":    {"CREATE TABLE t (a INT, v INT AS (a + 1) VIRTUAL, KEY k (v))", "CREATE TABLE t (\n-- +ptah renamed_from=a\nc INT,\n-- +ptah renamed_from=v\nw INT AS (c + 1) VIRTUAL, KEY k (w))"},
 		"text index":               {"CREATE TABLE t (a TEXT, FULLTEXT KEY k (a))", "CREATE TABLE t (\n-- +ptah renamed_from=a\nb TEXT,\n-- +ptah renamed_from=k\nFULLTEXT INDEX `k 2` (b))"},

@@ -83,6 +83,9 @@ func ownTables(from *model.Database) *model.Database {
 	db.Tables = slices.Clone(db.Tables)
 	for i := range db.Tables {
 		t := &db.Tables[i]
+		own := *t.MySQLPart()
+		own.Periods = slices.Clone(own.Periods)
+		t.MySQL = &own
 		t.Columns, t.Constraints, t.Indexes = slices.Clone(t.Columns), slices.Clone(t.Constraints), slices.Clone(t.Indexes)
 		for j := range t.Columns {
 			c := &t.Columns[j]
@@ -287,15 +290,8 @@ func (r *renamer) oldColumn(n *model.Table, c *model.Column) (string, error) {
 		return "", refuseObject("column %q of table %q is declared as renamed from %q, and both exist: nobody but a person can say which of them holds the values", c.Name, n.Name.Name, c.RenamedFrom)
 	}
 	what := "column " + display(n.Name.Name, old.Name)
-	if hasName(o.MySQLPart().Partitioning, old.Name) {
-		return "", refuseObject("%s is declared under a new name, and the partitions stand on it, which the server does not follow: declare the table without partitions in a step of its own", what)
-	}
-	inPeriod := func(period string) bool { return hasName(period, old.Name) }
-	if old.MySQLPart().RowPeriod != "" || slices.ContainsFunc(o.MySQLPart().Periods, inPeriod) {
-		return "", refuseObject("%s is declared under a new name and belongs to a period, which the server does not follow", what)
-	}
 	if user := usedIn(o, old.Name); user != "" && !r.server.renamesInExpressions {
-		return "", refuseObject("%s is declared under a new name, and %s is computed from it, which %s does not follow", what, user, r.server.title)
+		return "", refuseObject("%s is declared under a new name, and %s stands on it, which %s does not follow", what, user, r.server.title)
 	}
 	was := n.Name.Name
 	if n.RenamedFrom != "" && r.from.Table(model.Name{Name: n.RenamedFrom}) != nil {
@@ -306,6 +302,9 @@ func (r *renamer) oldColumn(n *model.Table, c *model.Column) (string, error) {
 
 // usedIn names an expression of the table that is about the column; empty where there is none.
 func usedIn(t *model.Table, column string) string {
+	if mentions(t.MySQLPart().Partitioning)[column] {
+		return "the partitioning"
+	}
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		if c.Name != column && (c.Generated != nil && mentions(c.Generated.Expression)[column] || mentions(c.Default)[column]) {
@@ -334,6 +333,10 @@ func (r *renamer) renameColumn(table model.Name, old, name string) clause {
 		for _, e := range expressions {
 			*e = renameIn(*e, old, name)
 		}
+	}
+	text(&t.MySQL.Partitioning)
+	for i := range t.MySQL.Periods {
+		text(&t.MySQL.Periods[i])
 	}
 	for i := range t.Columns {
 		c := &t.Columns[i]

@@ -30,7 +30,7 @@ type server struct {
 	sequences bool
 	// checkInfix is what the server puts between the name of a table and a number to name a check, where a rename of the table changes that name.
 	checkInfix string
-	// renamesInExpressions says that the new name of a column gets into the expressions of its table.
+	// renamesInExpressions says that the new name of a column gets into the expressions and partitions of its table.
 	renamesInExpressions bool
 	// bodyPrivilege lets an account read the routines of others.
 	bodyPrivilege string

@@ -339,5 +339,5 @@ func TestMySQLDoesNotFollowAColumn(t *testing.T) {
 		}
 	})
 	_, err := newPlanner(mysqlDatabase(t, nil), renamed, model.New(model.MySQL), serverOf("8.4.3"))
-	require.ErrorContains(t, err, "is computed from it, which MySQL does not follow")
+	require.ErrorContains(t, err, "stands on it, which MySQL does not follow")
 }
