@@ -70,6 +70,35 @@ CREATE RULE r AS ON DELETE TO u DO ALSO (SELECT 1; SELECT 2);`)},
 	assertNoScratch(t, s)
 }
 
+// TestEveryFileStartsAnew: nothing that one file does to its session reaches the next one.
+func TestEveryFileStartsAnew(t *testing.T) {
+	s := pgtest.Start(t)
+	const clean = `DO $$ BEGIN ASSERT current_setting('search_path') = '"$user", public' AND current_setting('my.own', true) IS NULL AND to_regclass('pg_temp.tt') IS NULL AND current_setting('role') = 'none'; END $$`
+	for name, dirty := range map[string]string{
+		"setting":        "SET search_path = app; CREATE TABLE public.a (id int)",
+		"own setting":    "SET my.own = 1",
+		"by a function":  "SELECT set_config('my.own', '1', false)",
+		"in a default":   "CREATE TABLE a (v text DEFAULT set_config('my.own', '1', false)); INSERT INTO a DEFAULT VALUES",
+		"temporary":      "CREATE TEMP TABLE tt (id int)",
+		"role":           "SET ROLE pg_monitor",
+		"authorization":  "SET SESSION AUTHORIZATION pg_monitor",
+		"left by a body": "CREATE FUNCTION f() RETURNS text LANGUAGE sql AS 'SELECT set_config(''my.own'', ''1'', false)'; CREATE TABLE a (v text DEFAULT f()); INSERT INTO a DEFAULT VALUES",
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := engine.LoadSQL(testContext(t), s.URL("postgres"), []engine.Source{{Name: "one.sql", Data: []byte(dirty)}, {Name: "two.sql", Data: []byte(clean)}})
+			require.NoError(t, err)
+		})
+	}
+	files := make([]engine.Source, 40)
+	for i := range files {
+		files[i] = engine.Source{Name: "f.sql", Data: []byte("INSERT INTO backends VALUES (pg_backend_pid())")}
+	}
+	files[0].Data = []byte("CREATE TABLE backends (pid int); CREATE VIEW more AS SELECT 1 / (CASE WHEN count(DISTINCT pid) > 1 THEN 0 ELSE 1 END) AS v FROM backends")
+	files[39].Data = []byte("CREATE TABLE one AS SELECT v FROM more")
+	_, err := engine.LoadSQL(testContext(t), s.URL("postgres"), files)
+	require.NoError(t, err, "each file has a backend of its own")
+}
+
 func TestLoadSQLDropsItsDatabaseWhenCancelled(t *testing.T) {
 	s := pgtest.Start(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)

@@ -23,7 +23,7 @@ import (
 const ScratchPrefix = "ptah_dev_"
 
 // LoadDeclared runs the statements, in the order given, and then the files in a fresh scratch database, fills in the rows and reads the result back.
-// Each file gets a session of its own, and every statement its own transaction unless the file opens one: what psql does. A file that creates what
+// Each file gets a session that is as new, and every statement its own transaction unless the file opens one: what psql does. A file that creates what
 // one of the statements has created is refused with both places.
 func LoadDeclared(ctx context.Context, devURL string, declarations contract.Declarations, files []contract.Source) (db *model.Database, err error) {
 	parsed, err := splitFiles(files)
@@ -61,9 +61,15 @@ func LoadDeclared(ctx context.Context, devURL string, declarations contract.Decl
 		return nil, err
 	}
 	renames := slices.Clone(declarations.Renames)
+	each := fileSessions{config: scratch, never: setsByName(parsed, declarations.Statements)}
+	defer each.close()
 	for i := range files {
 		l := &loader{file: files[i].Name, src: string(files[i].Data), secret: config.Password, declared: declared}
-		if err := l.run(ctx, scratch, parsed[i]); err != nil {
+		own, err := each.next(ctx, parsed[i])
+		if err != nil {
+			return nil, err
+		}
+		if err := l.run(ctx, own, parsed[i]); err != nil {
 			return nil, err
 		}
 		renames = append(renames, l.found...)
@@ -166,6 +172,59 @@ func (s *session) dropScratch(name string) error {
 	return nil
 }
 
+// fileSessions gives every file a session that nothing of the others has touched. A new backend knows nothing of the catalog, and learning it takes
+// longer than most files do: where DISCARD ALL makes a session what a new one is, the next file gets the same.
+type fileSessions struct {
+	config  *pgx.ConnConfig
+	current *session
+	used    bool // for something that outlives DISCARD ALL
+	never   bool // a routine may do such a thing wherever it is called
+}
+
+// setsByName reports statements with set_config, whose name of a setting nobody can know.
+func setsByName(parsed [][]sqlStatement, declared []contract.Declared) bool {
+	sets := func(text string) bool { return strings.Contains(strings.ToLower(text), "set_config") }
+	return slices.ContainsFunc(slices.Concat(parsed...), func(s sqlStatement) bool { return sets(s.text) }) ||
+		slices.ContainsFunc(declared, func(d contract.Declared) bool { return sets(d.SQL) })
+}
+
+func (f *fileSessions) next(ctx context.Context, statements []sqlStatement) (*session, error) {
+	if f.current == nil || f.used || f.never || f.current.run(ctx, "DISCARD ALL") != nil {
+		f.close()
+		var err error
+		if f.current, err = connectConfig(ctx, f.config, 0); err != nil {
+			return nil, err
+		}
+	}
+	f.used = slices.ContainsFunc(statements, func(s sqlStatement) bool { return outlivesDiscard(s.text) })
+	return f.current, nil
+}
+
+func (f *fileSessions) close() {
+	if f.current != nil {
+		f.current.close()
+	}
+	f.current = nil
+}
+
+// plainWords begin statements that leave nothing in a session that DISCARD ALL does not take out of it.
+var plainWords = []string{
+	"CREATE", "ALTER", "DROP", "COMMENT", "GRANT", "REVOKE", "INSERT", "UPDATE", "DELETE", "TRUNCATE", "BEGIN", "START", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE",
+}
+
+// outlivesDiscard reports a statement that may leave something for good: a library, or a setting of somebody's own, which keeps its name.
+func outlivesDiscard(text string) bool {
+	words := keywords(text, 2)
+	switch {
+	case len(words) == 0 || slices.Contains(plainWords, words[0]):
+		return false
+	case words[0] == "SET" && len(words) > 1:
+		name, _, _ := strings.Cut(text, "=")
+		return strings.Contains(name, ".") || slices.Contains([]string{"ROLE", "SESSION", "SEED", "LOCAL"}, words[1])
+	}
+	return true
+}
+
 // loader runs one file.
 type loader struct {
 	file     string
@@ -182,12 +241,7 @@ func (l *loader) place(offset int) string {
 	return fmt.Sprintf("%s:%d:%d", l.file, line, column)
 }
 
-func (l *loader) run(ctx context.Context, config *pgx.ConnConfig, statements []sqlStatement) error {
-	s, err := connectConfig(ctx, config, 0)
-	if err != nil {
-		return err
-	}
-	defer s.close()
+func (l *loader) run(ctx context.Context, s *session, statements []sqlStatement) error {
 	l.directives = findDirectives(l.src, statements)
 	for _, d := range l.directives {
 		if d.statement < 0 || d.from == "" {
