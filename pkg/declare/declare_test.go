@@ -57,7 +57,7 @@ func TestRender(t *testing.T) {
 
 // faults are documents that are refused, with the error that they must give.
 var faults = map[string]struct{ name, text, want string }{
-	"unknown section":        {"a.yaml", "tabels: {}", `a.yaml:1:1: unknown key "tabels"; allowed here: composites, constraints, data, domains`},
+	"unknown section":        {"a.yaml", "tabels: {}", `a.yaml:1:1: unknown key "tabels"; allowed here: composites, constraints, data, default_privileges, domains`},
 	"unknown key":            {"a.yaml", "tables:\n  t:\n    columns:\n      id: {typ: int}", `a.yaml:4:12: column "id": unknown key "typ"; allowed here: auto_inc, auto_increment`},
 	"duplicate key":          {"a.yaml", "tables:\n  t: {columns: {id: {type: int}}}\n  t: {columns: {id: {type: int}}}", `a.yaml:3:3: tables: key "t" stands twice, first at a.yaml:2:3`},
 	"second document":        {"a.yaml", "tables: {}\n---\ntables: {}", `a second document; one file holds one`},
@@ -136,6 +136,18 @@ var faults = map[string]struct{ name, text, want string }{
 	"grant on nothing":       {"a.yaml", "grants: [{role: r, privileges: [SELECT]}]", `want one of on_function, on_schema, on_sequence, on_table, on_type, for`},
 	"grant on two":           {"a.yaml", "grants: [{role: r, privileges: [USAGE], on_schema: public, on_type: t}]", `want one of`},
 	"grant on unknown":       {"a.yaml", "grants: [{role: r, privileges: [USAGE], on_table: nosuch}]", `unknown reference: no table "nosuch" is declared`},
+	"revoke from a role":     {"a.yaml", "revokes: [{from: r, privileges: [USAGE], on_schema: public}]", `a.yaml:1:18: revocation: from is PUBLIC`},
+	"revoke of nothing":      {"a.yaml", "schemas: [app]\nrevokes: [{privileges: [USAGE], on_schema: app}]", `a.yaml:2:12: revocation: PUBLIC has no privilege there by itself`},
+	"revoke of another":      {"a.yaml", "enums: {e: [a]}\nrevokes: [{privileges: [SELECT], on_type: e}]", `a.yaml:2:25: revocation: PUBLIC does not have SELECT there by itself, but USAGE`},
+	"revoke on a table":      {"a.yaml", "revokes: [{privileges: [SELECT], on_table: t}]", `a.yaml:1:34: revocation: unknown key "on_table"`},
+	"defaults of nobody":     {"a.yaml", "default_privileges: [{on: tables, privileges: [SELECT]}]", `a.yaml:1:23: default privileges: want one of from, role`},
+	"defaults for both":      {"a.yaml", "default_privileges: [{on: tables, privileges: [SELECT], role: r, from: PUBLIC}]", `want one of from, role`},
+	"defaults taken":         {"a.yaml", "default_privileges: [{on: types, privileges: [USAGE], from: PUBLIC, in_schema: public}]", `a.yaml:1:80: default privileges: in_schema cannot stand beside from`},
+	"defaults taken of one":  {"a.yaml", "default_privileges: [{on: types, privileges: [USAGE], from: r}]", `default privileges: from is PUBLIC`},
+	"defaults on what":       {"a.yaml", "default_privileges: [{on: rows, privileges: [USAGE], role: r}]", `want one of FUNCTIONS, SCHEMAS, SEQUENCES, TABLES, TYPES`},
+	"defaults in no schema":  {"a.yaml", "default_privileges: [{on: tables, privileges: [SELECT], role: r, in_schema: app}]", `unknown reference: no schema "app" is declared`},
+	"HCL revoke on a table":  {"a.hcl", "table \"t\" {\n  column \"id\" {\n    type = int\n  }\n}\nrevocation {\n  from = PUBLIC\n  for = table.t\n  privileges = [SELECT]\n}", `a.hcl:6:1: revocation: PUBLIC has no privilege there by itself`},
+	"HCL defaults twice":     {"a.hcl", "default_privileges {\n  on = TABLES\n  to = r\n  privileges = [SELECT]\n}\ndefault_privileges {\n  on = TABLES\n  to = r\n  privileges = [INSERT]\n}", `is declared differently at`},
 	"grant on columns":       {"a.yaml", "sequences: {q: {}}\ngrants: [{role: r, privileges: [USAGE], on_sequence: q, columns: [a]}]", `columns are those of tables and views`},
 }
 

@@ -124,6 +124,9 @@ var (
 	onlyClick  = "it belongs to ClickHouse, which this engine does not manage"
 )
 
+// defaultsOn are the classes of objects that default privileges are about.
+var defaultsOn = []string{"FUNCTIONS", "SCHEMAS", "SEQUENCES", "TABLES", "TYPES"}
+
 // keyword marks names that HCL may write without quotes.
 var keyword = []string{"*"}
 
@@ -229,6 +232,14 @@ var grammars = map[Kind]grammar{
 	GrantKind: {
 		"name": {want: wantIgnored}, "role": {want: wantName}, "privilege": {want: wantTexts, alias: "privileges"}, "privileges": {want: wantTexts}, "on_table": {want: wantQName}, "on_schema": {want: wantName},
 		"on_sequence": {want: wantQName}, "on_function": {want: wantQName}, "on_type": {want: wantQName}, "columns": {want: wantNames}, "with_option": {want: wantFlag}, "comment": {want: wantText},
+	},
+	RevocationKind: {
+		"name": {want: wantIgnored}, "from": {want: wantName}, "privilege": {want: wantTexts, alias: "privileges"}, "privileges": {want: wantTexts}, "on_schema": {want: wantName},
+		"on_function": {want: wantQName}, "on_type": {want: wantQName}, "comment": {want: wantText},
+	},
+	DefaultsKind: {
+		"name": {want: wantIgnored}, "for_role": {want: wantName}, "in_schema": {want: wantName}, "on": {want: wantWord, words: defaultsOn}, "role": {want: wantName}, "from": {want: wantName},
+		"privilege": {want: wantTexts, alias: "privileges"}, "privileges": {want: wantTexts}, "with_option": {want: wantFlag}, "comment": {want: wantText},
 	},
 	DataKind: {
 		"name": {want: wantQName, alias: "table"}, "table": {want: wantQName}, "schema": {want: wantName}, "keys": {want: wantNames}, "rows": {want: wantRows}, "file": {want: wantText},

@@ -15,6 +15,11 @@ var grantOn = map[string][]Kind{
 	"on_type":     {EnumKind, DomainKind, CompositeKind, RangeKind},
 }
 
+// isAboutPrivileges reports the kinds of declarations that say who may do what.
+func (k Kind) isAboutPrivileges() bool {
+	return k == GrantKind || k == RevocationKind || k == DefaultsKind
+}
+
 // grantTargets are all of those kinds.
 func grantTargets() []Kind { return slices.Concat(slices.Collect(maps.Values(grantOn))...) }
 
@@ -33,6 +38,11 @@ func (n *normaliser) grant(o *Object) {
 	if count != 1 {
 		n.bag.add(o.At, "%s: want one of %s", o.Key, strings.Join(on, ", "))
 	}
+	n.privileges(o)
+}
+
+// privileges puts each privilege there once, in one spelling and order.
+func (n *normaliser) privileges(o *Object) {
 	v, ok := o.attrs["privileges"]
 	if !ok {
 		return
@@ -49,6 +59,31 @@ func (n *normaliser) grant(o *Object) {
 	slices.SortFunc(out.list, func(a, b Value) int { return strings.Compare(a.text, b.text) })
 	out.list = slices.CompactFunc(out.list, func(a, b Value) bool { return a.text == b.text })
 	o.set("privileges", out)
+}
+
+// fromEverybody demands that nothing is revoked from anybody but PUBLIC.
+func (n *normaliser) fromEverybody(o *Object) {
+	if v, ok := o.attrs["from"]; ok && !strings.EqualFold(v.text, "PUBLIC") {
+		n.bag.add(v.at, "%s: from is PUBLIC: a role has what is granted to it and nothing else, so that there is nothing to revoke", o.Key.Kind)
+	}
+}
+
+// defaults normalises what is granted on objects to come, or taken from everybody there.
+func (n *normaliser) defaults(o *Object) {
+	n.privileges(o)
+	if o.has("role") == o.has("from") {
+		n.bag.add(o.At, "%s: want one of from, role", o.Key.Kind)
+		return
+	}
+	if !o.has("from") {
+		return
+	}
+	n.fromEverybody(o)
+	for name, why := range map[string]string{"in_schema": "those of a schema only add to the others", "with_option": "it belongs to what is granted"} {
+		if o.has(name) {
+			n.bag.add(o.where(name), "%s: %s cannot stand beside from: %s", o.Key.Kind, name, why)
+		}
+	}
 }
 
 // grant finds what is granted on.
@@ -81,8 +116,75 @@ func (r *resolver) target(o *Object, v Value, kinds ...Kind) {
 	r.columns(o.target, "columns", o.attrs["columns"])
 }
 
-func (r *renderer) grant(o *Object) {
-	w := start(o).add("GRANT ").from(o.where("privileges"))
+// publicHas are the privileges that everybody has on an object by itself.
+func publicHas(o *Object) []string {
+	schema, isSchema := o.attrs["on_schema"]
+	if v, ok := o.attrs["for"]; ok && v.ref.kind == SchemaKind {
+		schema, isSchema = textValue(v.at, v.ref.parts[0]), true
+	}
+	switch {
+	case isSchema && schema.text == defaultSchema:
+		return []string{"CREATE", "USAGE"} // CREATE up to PostgreSQL 14
+	case isSchema || o.target == nil:
+		return nil
+	case o.target.Key.Kind == FunctionKind:
+		return []string{"EXECUTE"}
+	case slices.Contains(grantOn["on_type"], o.target.Key.Kind):
+		return []string{"USAGE"}
+	}
+	return nil
+}
+
+// revocable refuses what would change nothing.
+func (r *resolver) revocable(o *Object) {
+	has := publicHas(o)
+	if len(has) == 0 {
+		if o.target != nil || o.has("on_schema") {
+			r.bag.add(o.At, "%s: PUBLIC has no privilege there by itself: leave it out", o.Key.Kind)
+		}
+		return
+	}
+	for _, v := range o.attrs["privileges"].list {
+		if v.text != "ALL" && !slices.Contains(has, v.text) {
+			r.bag.add(v.at, "%s: PUBLIC does not have %s there by itself, but %s", o.Key.Kind, v.text, strings.Join(has, " and "))
+		}
+	}
+}
+
+// defaults writes privileges on objects to come.
+func (r *renderer) defaults(o *Object) {
+	w := start(o).add("ALTER DEFAULT PRIVILEGES")
+	if v, ok := o.attrs["for_role"]; ok {
+		w.from(v.at).add(" FOR ROLE ", Quote(v.text))
+	}
+	if v, ok := o.attrs["in_schema"]; ok {
+		w.from(v.at).add(" IN SCHEMA ", Quote(v.text))
+	}
+	verb, to := " GRANT ", " TO "
+	if o.has("from") {
+		verb, to = " REVOKE ", " FROM PUBLIC"
+	}
+	w = r.privileges(w.add(verb), o)
+	w.from(o.where("on")).add(" ON ", o.text("on")).from(o.At).add(to)
+	if o.has("role") {
+		w.from(o.where("role")).add(granteeText(o.text("role")))
+	}
+	if o.has("with_option") {
+		w.from(o.where("with_option")).add(" WITH GRANT OPTION")
+	}
+	r.emit(rankDefaults, w)
+}
+
+func granteeText(role string) string {
+	if strings.EqualFold(role, "PUBLIC") {
+		return "PUBLIC"
+	}
+	return Quote(role)
+}
+
+// privileges writes a list of privileges, each with its columns.
+func (r *renderer) privileges(w *writer, o *Object) *writer {
+	w.from(o.where("privileges"))
 	for i, v := range o.attrs["privileges"].list {
 		if i > 0 {
 			w.add(", ")
@@ -92,12 +194,12 @@ func (r *renderer) grant(o *Object) {
 			w.add(" (", quoteAll(columns.texts()), ")")
 		}
 	}
-	w.from(o.At).add(" ON ", grantTarget(o.target), " TO ").from(o.where("role"))
-	if role := o.text("role"); strings.EqualFold(role, "PUBLIC") {
-		w.add("PUBLIC")
-	} else {
-		w.add(Quote(role))
-	}
+	return w
+}
+
+func (r *renderer) grant(o *Object) {
+	w := r.privileges(start(o).add("GRANT "), o)
+	w.from(o.At).add(" ON ", grantTarget(o.target), " TO ").from(o.where("role")).add(granteeText(o.text("role")))
 	if o.has("with_option") {
 		w.from(o.where("with_option")).add(" WITH GRANT OPTION")
 	}

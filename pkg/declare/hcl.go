@@ -86,7 +86,7 @@ func positionOf(r hcl.Range) Position {
 // topBlocks says which kind a block of the top level declares.
 var topBlocks = map[string]Kind{
 	"schema": SchemaKind, "table": TableKind, "enum": EnumKind, "extension": ExtensionKind, "sequence": SequenceKind, "domain": DomainKind, "composite": CompositeKind, "range": RangeKind,
-	"role": RoleKind, "permission": GrantKind, "function": FunctionKind, "procedure": ProcedureKind, "event": EventKind, "view": ViewKind, "materialized": MaterializedKind, "trigger": TriggerKind, "policy": PolicyKind, "data": DataKind,
+	"role": RoleKind, "permission": GrantKind, "revocation": RevocationKind, "default_privileges": DefaultsKind, "function": FunctionKind, "procedure": ProcedureKind, "event": EventKind, "view": ViewKind, "materialized": MaterializedKind, "trigger": TriggerKind, "policy": PolicyKind, "data": DataKind,
 }
 
 // collect takes variables and locals of one file before anything is evaluated.
@@ -148,7 +148,7 @@ func (r *hclReader) top(kind Kind, block *hclsyntax.Block) *Object {
 	at := func(i int) Position { return positionOf(block.LabelRanges[i]) }
 	_, inSchema := hclGrammars[kind]["schema"]
 	switch {
-	case kind == GrantKind || kind == DataKind:
+	case kind.isAboutPrivileges() || kind == DataKind:
 		if len(labels) > 0 {
 			r.bag.add(at(0), "a %s block has no label", block.Type)
 			return nil

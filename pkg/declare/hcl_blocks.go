@@ -66,6 +66,11 @@ var hclGrammars = map[Kind]grammar{
 		"to": {want: wantName, words: keyword, alias: "role"}, "for": {want: wantTarget}, "privileges": {want: wantTexts, words: keyword}, "columns": {want: wantNames},
 		"grantable": {want: wantFlag, alias: "with_option"}, "comment": {want: wantText},
 	},
+	RevocationKind: {"from": {want: wantName, words: keyword}, "for": {want: wantTarget}, "privileges": {want: wantTexts, words: keyword}, "comment": {want: wantText}},
+	DefaultsKind: {
+		"for_role": {want: wantName, words: keyword}, "schema": {want: wantName, alias: "in_schema"}, "on": {want: wantWord, words: defaultsOn}, "to": {want: wantName, words: keyword, alias: "role"},
+		"from": {want: wantName, words: keyword}, "privileges": {want: wantTexts, words: keyword}, "grantable": {want: wantFlag, alias: "with_option"}, "comment": {want: wantText},
+	},
 	FunctionKind: with(grammars[FunctionKind], grammar{
 		"name": {refused: "the label is the name"}, "lang": {want: wantName, words: keyword, alias: "language"}, "return": {want: wantType, alias: "returns"}, "as": {want: wantBody, alias: "body"},
 	}),

@@ -68,6 +68,13 @@ func (n *normaliser) object(o *Object) {
 	case GrantKind:
 		n.require(o, "role", "privileges")
 		n.grant(o)
+	case RevocationKind:
+		n.require(o, "privileges")
+		n.grant(o)
+		n.fromEverybody(o)
+	case DefaultsKind:
+		n.require(o, "on", "privileges")
+		n.defaults(o)
 	case IndexKind, ConstraintKind:
 		n.require(o, "table")
 		n.part(o)
@@ -113,7 +120,7 @@ func (n *normaliser) drop(o *Object) {
 		}
 		return v.form == formFlag && !v.flag && name != "default"
 	})
-	if o.Key.Kind == RowSecurityKind || o.Key.Kind == GrantKind {
+	if o.Key.Kind == RowSecurityKind || o.Key.Kind.isAboutPrivileges() {
 		for _, name := range []string{"comment", "name"} {
 			delete(o.attrs, name)
 		}
@@ -141,11 +148,11 @@ func (n *normaliser) identify(o *Object) bool {
 		return k.Kind == IndexKind || k.Kind == ConstraintKind || n.named(o)
 	case RowSecurityKind:
 		return true
-	case GrantKind:
+	case GrantKind, RevocationKind, DefaultsKind:
 		k.Name = o.text("role")
 		// What is granted on other columns, or in the other form, is a grant of its own.
-		for _, name := range append(slices.Sorted(maps.Keys(grantOn)), "for", "columns", "with_option") {
-			k.Arguments += o.attrs[name].key()
+		for _, name := range append(slices.Sorted(maps.Keys(grantOn)), "for", "columns", "with_option", "for_role", "in_schema", "on", "from") {
+			k.Arguments += "/" + o.attrs[name].key()
 		}
 		return true
 	default:

@@ -117,6 +117,7 @@ const (
 	rankSecurity
 	rankComment
 	rankGrant
+	rankDefaults // behind everything: they are for what comes later
 )
 
 // writer builds one statement and remembers where its parts are declared.

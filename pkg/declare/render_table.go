@@ -49,6 +49,11 @@ func (r *renderer) object(o *Object) {
 		r.policy(o)
 	case GrantKind:
 		r.grant(o)
+	case RevocationKind:
+		w := r.privileges(start(o).add("REVOKE "), o)
+		r.emit(rankGrant, w.from(o.At).add(" ON ", grantTarget(o.target), " FROM PUBLIC"))
+	case DefaultsKind:
+		r.defaults(o)
 	case RowSecurityKind:
 		r.emit(rankSecurity, start(o).add("ALTER TABLE ", Quote(o.Key.Schema, o.Key.Table), " ENABLE ROW LEVEL SECURITY"))
 	}

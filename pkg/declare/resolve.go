@@ -140,6 +140,11 @@ func (r *resolver) object(o *Object) {
 		r.bind(o, TableKind, ViewKind)
 	case GrantKind:
 		r.grant(o)
+	case RevocationKind:
+		r.grant(o)
+		r.revocable(o)
+	case DefaultsKind:
+		r.schema(o.text("in_schema"), o)
 	case PolicyKind, RowSecurityKind:
 		if r.bind(o, TableKind) != nil && o.Key.Kind == RowSecurityKind {
 			o.Key.Name = o.Key.Table

@@ -32,6 +32,8 @@ const (
 	RowSecurityKind  Kind = "row security"
 	RoleKind         Kind = "role"
 	GrantKind        Kind = "permission"
+	RevocationKind   Kind = "revocation"
+	DefaultsKind     Kind = "default privileges"
 	DataKind         Kind = "managed rows"
 )
 
@@ -76,7 +78,7 @@ type Object struct {
 	attrs   map[string]Value
 	columns []*Object // of a table, in their order
 	parts   []*Object // of a table: constraints and indexes, in their order
-	target  *Object   // of a grant; nil for the schema that is there without being declared
+	target  *Object   // of a grant or revocation; nil for the schema that is there without being declared
 }
 
 // form says what a Value holds.

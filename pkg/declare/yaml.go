@@ -16,7 +16,7 @@ var sections = map[string]Kind{
 	"schemas": SchemaKind, "tables": TableKind, "enums": EnumKind, "domains": DomainKind, "composites": CompositeKind, "ranges": RangeKind, "sequences": SequenceKind,
 	"extensions": ExtensionKind, "functions": FunctionKind, "views": ViewKind, "matviews": MaterializedKind, "materialized_views": MaterializedKind,
 	"procedures": ProcedureKind, "events": EventKind, "triggers": TriggerKind, "rls_enabled_tables": RowSecurityKind, "rls_enabled": RowSecurityKind, "rls_policies": PolicyKind, "roles": RoleKind,
-	"grants": GrantKind, "indexes": IndexKind, "constraints": ConstraintKind, "data": DataKind,
+	"grants": GrantKind, "revokes": RevocationKind, "default_privileges": DefaultsKind, "indexes": IndexKind, "constraints": ConstraintKind, "data": DataKind,
 }
 
 // twins are two names of one section.

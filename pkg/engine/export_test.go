@@ -18,6 +18,7 @@ import (
 // TestExportComesBack writes what was read as YAML, which declares the same again.
 func TestExportComesBack(t *testing.T) {
 	s := pgtest.Start(t)
+	makeGrantRoles(t, s)
 	data, err := os.ReadFile("../declare/testdata/shop.sql")
 	require.NoError(t, err)
 	whole, err := engine.LoadSQL(testContext(t), s.URL("postgres"), []engine.Source{{Name: "shop.sql", Data: data}, {Name: "more.sql", Data: []byte(`
@@ -32,6 +33,8 @@ CREATE TABLE "a.b ""c"."select" (
 ALTER TABLE "a.b ""c"."select" ALTER "y: [" SET STORAGE EXTERNAL;
 CREATE INDEX odd ON "a.b ""c"."select" USING btree ("y: [" COLLATE "C" text_pattern_ops DESC NULLS LAST, (s + 1)) WITH (fillfactor = 50) WHERE s > 1;
 CREATE INDEX h ON "a.b ""c"."select" USING gin (e);
+GRANT SELECT ("null"), UPDATE ("null") ON "a.b ""c"."select" TO g_app WITH GRANT OPTION; REVOKE USAGE ON TYPE "a.b ""c"."E" FROM PUBLIC; REVOKE ALL ON SCHEMA public FROM PUBLIC;
+ALTER DEFAULT PRIVILEGES FOR ROLE g_app REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC; ALTER DEFAULT PRIVILEGES FOR ROLE g_app IN SCHEMA "a.b ""c" GRANT SELECT ON TABLES TO PUBLIC;
 `)}})
 	require.NoError(t, err)
 	_, err = export.YAML(whole)

@@ -208,6 +208,13 @@ grants:
   - {role: g_app, privileges: [ALL PRIVILEGES], on_sequence: app.q}
   - {role: g_app, privileges: [USAGE], on_type: app.e}
   - {role: g_app, privileges: [EXECUTE], on_function: app.f}
+revokes:
+  - {from: public, privileges: [EXECUTE], on_function: app.f}
+  - {privileges: [ALL], on_type: e}
+  - {privileges: [USAGE, CREATE], on_schema: public}
+default_privileges:
+  - {on: functions, from: PUBLIC, privileges: [EXECUTE]}
+  - {for_role: g_app, in_schema: app, on: tables, role: g_reader, privileges: [SELECT, INSERT], with_option: true}
 `
 	const hcl = `schema "app" {}
 table "t" {
@@ -283,14 +290,42 @@ permission {
   for        = function.f
   privileges = [EXECUTE]
 }
+revocation {
+  from       = PUBLIC
+  for        = function.f
+  privileges = [EXECUTE]
+}
+revocation {
+  for        = enum.e
+  privileges = [USAGE]
+}
+revocation {
+  for        = schema.public
+  privileges = [ALL]
+}
+default_privileges {
+  on         = FUNCTIONS
+  from       = PUBLIC
+  privileges = [EXECUTE]
+}
+default_privileges {
+  for_role   = g_app
+  schema     = schema.app
+  on         = TABLES
+  to         = "g_reader"
+  privileges = [SELECT, INSERT]
+  grantable  = true
+}
 `
 	want := declare(t, s, sql)
-	require.Len(t, want.Grants, 8)
+	require.Len(t, want.Grants, 11)
+	require.Len(t, want.DefaultPrivileges, 2)
 	for name, file := range map[string]declarations.File{"YAML": {Name: "a.yaml", Data: []byte(yaml)}, "HCL": {Name: "a.hcl", Data: []byte(hcl)}} {
 		t.Run(name, func(t *testing.T) {
 			db, err := engine.LoadDeclared(testContext(t), s.URL("postgres"), engine.Declarations{Statements: rendered(t, file)}, nil)
 			require.NoError(t, err)
 			assert.Equal(t, want.Grants, db.Grants)
+			assert.Equal(t, want.DefaultPrivileges, db.DefaultPrivileges)
 		})
 	}
 	t.Run("canonical", func(t *testing.T) {
