@@ -22,49 +22,39 @@ func (p *planner) planRows() error {
 			tables = append(tables, p.to.Table(c.New.Table))
 		}
 	}
-	ordered := parentsFirst(tables)
-	for _, t := range ordered {
-		if err := p.tableRows(t, p.from.RowsOf(t.Name), p.to.RowsOf(t.Name)); err != nil {
+	var all []*rowChanges
+	for _, t := range parentsFirst(tables) {
+		c, err := p.changesOf(t, p.from.RowsOf(t.Name), p.to.RowsOf(t.Name))
+		if err != nil {
 			return err
 		}
+		all = append(all, c)
 	}
+	if err := orderRows(all); err != nil {
+		return err
+	}
+	for _, c := range all {
+		p.tableRows(c)
+	}
+	slices.Reverse(p.phases[phaseDeleteRowsFirst])
 	slices.Reverse(p.phases[phaseDeleteRows])
 	return nil
 }
 
-func (p *planner) tableRows(t *model.Table, o, n *model.RowSet) error {
-	live := map[string][]*string{}
-	if o != nil {
-		for _, row := range o.Rows {
-			key := o.KeyOf(row)
-			if _, twice := live[key]; twice {
-				return refuseObject("table %q.%q has two rows with the same key (%s), so that its managed rows cannot be told apart: remove one", t.Schema, t.Name.Name, strings.Join(n.Keys, ", "))
-			}
-			live[key] = row
-		}
-	}
-	fresh := p.freshValues(t, n)
-	var missing [][]*string
-	for _, row := range n.Rows {
-		old, exists := live[n.KeyOf(row)]
-		if !exists {
-			missing = append(missing, row)
-			continue
-		}
-		delete(live, n.KeyOf(row))
-		p.updateRow(t, n, old, row, fresh)
+func (p *planner) tableRows(c *rowChanges) {
+	for _, x := range c.changed {
+		p.updateRow(c, x)
 	}
 	atOnce := rowsPerInsert
-	if pointsToItself(t) {
-		atOnce = max(len(missing), 1) // the server looks for the other end after the statement
+	if pointsToItself(c.table) {
+		atOnce = max(len(c.missing), 1) // the server looks for the other end after the statement
 	}
-	for part := range slices.Chunk(missing, atOnce) {
-		p.insertRows(t, n, part)
+	for part := range slices.Chunk(c.missing, atOnce) {
+		p.insertRows(c.table, c.set, part)
 	}
-	if len(live) > 0 {
-		p.deleteRows(t, n, len(live))
+	if len(c.gone) > 0 {
+		p.deleteRows(c)
 	}
-	return nil
 }
 
 // freshValues are the columns whose old values say nothing of those after the plan's other statements: columns that come, are built again or change
@@ -91,21 +81,22 @@ func valueSQL(v *string) string {
 	return literal(*v)
 }
 
-func (p *planner) updateRow(t *model.Table, n *model.RowSet, old, row []*string, fresh map[string]bool) {
+func (p *planner) updateRow(c *rowChanges, x *changedRow) {
 	var set, where []string
-	for i, name := range n.Columns {
+	for i, name := range c.set.Columns {
 		switch {
-		case i < len(n.Keys):
-			where = append(where, ident(name)+" = "+valueSQL(row[i]))
-		case fresh[name] || !sameValue(old[i], row[i]):
-			set = append(set, ident(name)+" = "+valueSQL(row[i]))
+		case i < len(c.set.Keys):
+			where = append(where, ident(name)+" = "+valueSQL(x.row[i]))
+		case c.sets(i, x.old, x.row):
+			set = append(set, ident(name)+" = "+valueSQL(x.row[i]))
 		}
 	}
-	if len(set) == 0 {
-		return
+	ph := phaseUpdateRows
+	if x.first {
+		ph = phaseUpdateRowsFirst
 	}
-	p.rowStep(phaseUpdateRows, t, plan.Statement{
-		SQL:      fmt.Sprintf("UPDATE %s SET %s WHERE %s", qualified(t.Name), strings.Join(set, ", "), strings.Join(where, " AND ")),
+	p.rowStep(ph, c.table, plan.Statement{
+		SQL:      fmt.Sprintf("UPDATE %s SET %s WHERE %s", qualified(c.table.Name), strings.Join(set, ", "), strings.Join(where, " AND ")),
 		Severity: diff.Destructive, Kind: "update_row", Reason: "a managed row has other values", Hazard: "the values that stand there are lost",
 	})
 }
@@ -118,7 +109,12 @@ func (p *planner) insertRows(t *model.Table, n *model.RowSet, rows [][]*string) 
 }
 
 // deleteRows takes out what nobody declares, without naming it.
-func (p *planner) deleteRows(t *model.Table, n *model.RowSet, count int) {
+func (p *planner) deleteRows(c *rowChanges) {
+	t, n, count := c.table, c.set, len(c.gone)
+	ph := phaseDeleteRows
+	if c.goneFirst {
+		ph = phaseDeleteRowsFirst
+	}
 	sql := "DELETE FROM " + qualified(t.Name)
 	if len(n.Rows) > 0 {
 		keys := make([]string, len(n.Rows))
@@ -138,7 +134,7 @@ func (p *planner) deleteRows(t *model.Table, n *model.RowSet, count int) {
 		}
 		sql += fmt.Sprintf(" WHERE %s NOT IN (%s)", left, strings.Join(keys, ", "))
 	}
-	p.rowStep(phaseDeleteRows, t, plan.Statement{
+	p.rowStep(ph, t, plan.Statement{
 		SQL: sql, Severity: diff.Destructive, Kind: "delete_rows", Reason: fmt.Sprintf("%s in the table and not declared", counted(count, "row is", "rows are")),
 		Hazard: hazardLostRows + p.followers(t),
 	})

@@ -60,6 +60,8 @@ const (
 	phaseLateChecks
 	phaseLateForeignKeys
 	phaseLateIndexes
+	phaseDeleteRowsFirst // whose values others take
+	phaseUpdateRowsFirst
 	phaseInsertRows // parents first
 	phaseUpdateRows
 	phaseDeleteRows // children first
