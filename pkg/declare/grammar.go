@@ -75,12 +75,14 @@ func (p property) refusal(mysql bool) string {
 	return p.only.refusal(mysql)
 }
 
+const ofAccounts = "privileges on MySQL and MariaDB belong to accounts of the server and are not managed"
+
 // postgresKinds are the kinds that MySQL and MariaDB do not have, with what to do about it.
 var postgresKinds = map[Kind]string{
 	EnumKind: "enums are no types on MySQL and MariaDB: list the values at the column", DomainKind: "MySQL and MariaDB have no domains", CompositeKind: "MySQL and MariaDB have no composite types",
 	RangeKind: "MySQL and MariaDB have no range types", ExtensionKind: "MySQL and MariaDB have no extensions", MaterializedKind: "MySQL and MariaDB have no materialized views",
 	PolicyKind: "MySQL and MariaDB have no row security", RowSecurityKind: "MySQL and MariaDB have no row security", RoleKind: "roles belong to the whole server and are not managed",
-	GrantKind: "privileges on MySQL and MariaDB belong to accounts of the server and are not managed", DataKind: "rows are managed on PostgreSQL only: declare the table without them",
+	GrantKind: ofAccounts, RevocationKind: ofAccounts, DefaultsKind: ofAccounts, DataKind: "rows are managed on PostgreSQL only: declare the table without them",
 }
 
 // refusedKind says why objects of a kind cannot be declared for a dialect; empty where they can.

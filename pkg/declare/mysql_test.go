@@ -53,6 +53,8 @@ func TestRefusesForMySQL(t *testing.T) {
 		"extension":           {"a.hcl", "extension \"x\" {}", `a.hcl:1:1: extension: MySQL and MariaDB have no extensions`},
 		"materialized":        {"a.hcl", "materialized \"x\" {}", `a.hcl:1:1: materialized: MySQL and MariaDB have no materialized views`},
 		"policy":              {"a.yaml", "rls_policies: {}", `a.yaml:1:1: rls_policies: MySQL and MariaDB have no row security`},
+		"revocation":          {"a.yaml", "revokes: []", `a.yaml:1:1: revokes: privileges on MySQL and MariaDB belong to accounts`},
+		"default privileges":  {"a.yaml", "default_privileges: []", `a.yaml:1:1: default_privileges: privileges on MySQL and MariaDB belong to accounts`},
 		"grant":               {"a.yaml", "grants: []", `a.yaml:1:1: grants: privileges on MySQL and MariaDB belong to accounts`},
 		"rows":                {"a.yaml", table("{type: int, primary: true}") + "\ndata:\n  t: {keys: [a], rows: []}", `a.yaml:5:1: data: rows are managed on PostgreSQL only`},
 		"identity":            {"a.yaml", table("{type: int, identity_generation: ALWAYS}"), `a.yaml:4:22: column "a": identity_generation is refused: it belongs to PostgreSQL`},

@@ -187,12 +187,38 @@ func TestHazardOfUnmanagedPrivileges(t *testing.T) {
 	assert.Empty(t, hazard(declare(t, s, "CREATE TABLE t (n text); "+v)))
 }
 
+// TestHazardOfTypesBuiltAgain: types and generated columns lose them as well.
+func TestHazardOfTypesBuiltAgain(t *testing.T) {
+	s := pgtest.Start(t)
+	makeGrantRoles(t, s)
+	const grants = "; GRANT USAGE ON TYPE e, d TO g_app; GRANT SELECT (g) ON t TO g_app"
+	const before = "CREATE TYPE e AS ENUM ('a', 'b'); CREATE DOMAIN d AS int; CREATE TABLE t (n int, g int GENERATED ALWAYS AS (n + 1) STORED)"
+	const after = "CREATE TYPE e AS ENUM ('b', 'a'); CREATE DOMAIN d AS text; CREATE TABLE t (n bigint, g int GENERATED ALWAYS AS (n + 1) STORED)"
+	for name, c := range map[string]struct {
+		desired string
+		want    int
+	}{"not managed": {after, 3}, "managed": {after + grants, 0}} {
+		t.Run(name, func(t *testing.T) {
+			doc := converge(t, engine.Options{URL: s.NewDatabase(t, before+grants)}, declare(t, s, c.desired))
+			said := 0
+			for _, statement := range doc.Statements {
+				if strings.Contains(statement.Hazard, "it comes back without what was granted on it by hand") {
+					said++
+				}
+			}
+			assert.Equal(t, c.want, said, "%v", statements(doc))
+		})
+	}
+}
+
 func TestDeclaredPrivileges(t *testing.T) {
 	s := pgtest.Start(t)
 	makeGrantRoles(t, s)
 	const sql = `CREATE SCHEMA app; CREATE TABLE app.t (a int, b int); CREATE SEQUENCE app.q; CREATE TYPE app.e AS ENUM ('x'); CREATE FUNCTION app.f(n integer) RETURNS integer LANGUAGE sql AS 'SELECT 1'; CREATE VIEW app.v AS SELECT a FROM app.t;
 GRANT USAGE ON SCHEMA app TO g_app; GRANT USAGE ON SCHEMA public TO g_app; GRANT SELECT, INSERT ON app.t TO g_app; GRANT UPDATE (b) ON app.t TO g_reader WITH GRANT OPTION; GRANT SELECT ON app.v TO PUBLIC; GRANT ALL ON SEQUENCE app.q TO g_app;
-GRANT USAGE ON TYPE app.e TO g_app; GRANT EXECUTE ON FUNCTION app.f(integer) TO g_app`
+GRANT USAGE ON TYPE app.e TO g_app; GRANT EXECUTE ON FUNCTION app.f(integer) TO g_app;
+REVOKE EXECUTE ON FUNCTION app.f FROM PUBLIC; REVOKE USAGE ON TYPE app.e FROM PUBLIC; REVOKE ALL ON SCHEMA public FROM PUBLIC;
+ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC; ALTER DEFAULT PRIVILEGES FOR ROLE g_app IN SCHEMA app GRANT SELECT, INSERT ON TABLES TO g_reader WITH GRANT OPTION`
 	const yaml = `schemas: [app]
 tables: {app.t: {columns: {a: {type: int}, b: {type: int}}}}
 sequences: {app.q: {}}

@@ -211,15 +211,12 @@ func TestProbesConvergeInBothDirections(t *testing.T) {
 			bothDirections(t, s, []string{all[name].a}, []string{all[name].b}, func(t *testing.T, doc plan.Document) { assert.NotEmpty(t, doc.Statements) }, ignored...)
 		})
 	}
-	var a, b []string
+	a, b := sharedDatabase(together, all)
 	var ignored []string
 	for i, name := range together {
 		if _, differs := dumpDiffers[name]; differs {
 			ignored = append(ignored, fmt.Sprintf("probe_%d.", i))
 		}
-		enter := fmt.Sprintf("CREATE SCHEMA probe_%d; SET search_path = probe_%d", i, i)
-		here := strings.NewReplacer("{{s}}", fmt.Sprintf("probe_%d", i))
-		a, b = append(a, enter, here.Replace(all[name].a)), append(b, enter, here.Replace(all[name].b))
 	}
 	bothDirections(t, s, a, b, func(t *testing.T, doc plan.Document) {
 		for i, name := range together {
@@ -229,6 +226,16 @@ func TestProbesConvergeInBothDirections(t *testing.T) {
 			}), "%s: nothing planned", name)
 		}
 	}, ignored...)
+}
+
+// sharedDatabase puts probes side by side, each in a schema of its own.
+func sharedDatabase(names []string, all map[string]probe) (a, b []string) {
+	for i, name := range names {
+		enter := fmt.Sprintf("CREATE SCHEMA probe_%d; SET search_path = probe_%d", i, i)
+		here := strings.NewReplacer("{{s}}", fmt.Sprintf("probe_%d", i))
+		a, b = append(a, enter, here.Replace(all[name].a)), append(b, enter, here.Replace(all[name].b))
+	}
+	return a, b
 }
 
 // bothDirections makes two databases and converges each to what the other was.

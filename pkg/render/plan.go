@@ -288,7 +288,7 @@ func subject(statement plan.Statement, number int) string {
 
 func lockedTable(statement plan.Statement) string {
 	switch {
-	case statement.Table != "":
+	case statement.Table != "" && !strings.HasSuffix(statement.Kind, "_sequence"):
 		return statement.Table
 	case statement.Object != "":
 		return statement.Object

@@ -107,7 +107,7 @@ func addColumn(n *model.Column, again bool) clause {
 		c.hazard = "existing rows get an empty value that nobody chose"
 	}
 	if again {
-		c.reason = "column " + display(n.Name) + " is built again"
+		c.reason, c.weight = "column "+display(n.Name)+" is built again", rewrite
 	}
 	return c
 }
@@ -143,7 +143,10 @@ func modifyColumn(c diff.ColumnChange) clause {
 		out.weight = instant
 	case !retyped && !generated && om.AutoIncrement == nm.AutoIncrement && om.Check == nm.Check && om.Unversioned == nm.Unversioned && slices.Equal(om.Attributes, nm.Attributes):
 		out.weight = instant
-		if o.NotNull != n.NotNull {
+		switch {
+		case o.NotNull != n.NotNull && typeWord(n.Type) == "timestamp":
+			out.weight = rewrite
+		case o.NotNull != n.NotNull:
 			out.weight = inplace
 		}
 	}

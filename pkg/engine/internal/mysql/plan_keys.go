@@ -32,7 +32,7 @@ func (p *planner) dropParts(t *diff.TableChange) []clause {
 			continue
 		}
 		c := clause{
-			sql: "DROP INDEX " + ident(x.Name), kind: "drop_index", severity: diff.IndexChange{Old: x}.Severity(), weight: instant, hazard: "queries that use it become slow",
+			sql: "DROP INDEX " + ident(x.Name), kind: "drop_index", severity: diff.IndexChange{Old: x}.Severity(), weight: brief, hazard: "queries that use it become slow",
 			reason: "index " + display(x.Name) + " is not declared like this",
 		}
 		if x.Name == model.PrimaryIndex {
@@ -100,6 +100,8 @@ func (p *planner) addIndex(x *model.Index) clause {
 	switch {
 	case x.Name == model.PrimaryIndex:
 		c.kind, c.weight = "add_primary_key", rewrite
+	case x.Unique && strings.EqualFold(x.Method, "hash"), slices.ContainsFunc(x.Keys, func(k model.IndexKey) bool { return strings.Contains(k.Order+k.Expression, "OVERLAPS") }):
+		c.weight = rewrite // the server finds duplicates by itself, not the storage engine
 	case isStructure(x.Method):
 		c.weight = shared
 	}

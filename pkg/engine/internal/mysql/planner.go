@@ -96,6 +96,7 @@ type weight int
 
 const (
 	instant weight = iota // metadata only
+	brief                 // the same, and not by the algorithm of that name
 	inplace               // rebuilds or builds beside the running writes
 	shared                // as inplace, but writes wait
 	rewrite               // copies the table; writes wait
@@ -103,6 +104,7 @@ const (
 
 var weights = [...]struct{ lock, hazard string }{
 	instant: {"a short exclusive metadata lock (ALGORITHM=INSTANT)", ""},
+	brief:   {"a short exclusive metadata lock (ALGORITHM=INPLACE, LOCK=NONE)", ""},
 	inplace: {"a short exclusive metadata lock (ALGORITHM=INPLACE, LOCK=NONE)", "works through the table while others read and write it"},
 	shared:  {"LOCK=SHARED (ALGORITHM=INPLACE)", "works through the table while nobody can write it"},
 	rewrite: {"LOCK=SHARED (ALGORITHM=COPY)", "copies the table while nobody can write it, and waits for every transaction that uses it"},
@@ -152,6 +154,7 @@ func (p *planner) alter(ph phase, table string, clauses []clause) {
 			actions[0] = strings.Join(forgotten, " ") + " " + actions[0]
 		} else {
 			actions, separator = append(actions, forgotten...), ",\n  "
+			heaviest = max(heaviest, brief)
 		}
 	}
 	p.add(ph, step{table: table, Statement: plan.Statement{

@@ -14,11 +14,14 @@ func (p *planner) cost(d *model.Definition, verb string) (lock, hazard string) {
 	}
 	switch verb {
 	case "drop":
-		lock = lockExclusive
-	case "alter":
-		lock = map[string]string{model.KindTrigger: lockShareRow, model.KindConstraintTrigger: lockShareRow, model.KindStatistics: lockShareUpdate, model.KindEventTrigger: ""}[d.Kind]
-		if lock == "" && d.Kind != model.KindEventTrigger {
+		lock = map[string]string{model.KindStatistics: lockShareUpdate, model.KindEventTrigger: ""}[d.Kind]
+		if d.Kind != model.KindStatistics && d.Kind != model.KindEventTrigger {
 			lock = lockExclusive
+		}
+	case "alter":
+		lock = lockExclusive
+		if light, known := map[string]string{model.KindTrigger: lockShareRow, model.KindConstraintTrigger: lockShareRow, model.KindStatistics: "", model.KindEventTrigger: ""}[d.Kind]; known {
+			lock = light
 		}
 		return lock, ""
 	default:

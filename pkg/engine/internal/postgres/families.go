@@ -87,15 +87,19 @@ func (p *planner) leaveToDrop(o *model.Table) bool {
 	return true
 }
 
-func (p *planner) familyStep(ph phase, t *model.Table, sql, kind, severity, reason, hazard string) {
-	p.add(ph, step{table: t.Name, Statement: plan.Statement{
+func (p *planner) familyStep(ph phase, t *model.Table, sql, kind, severity, reason, hazard string, others []model.Name) {
+	p.add(ph, step{table: t.Name, others: slices.Concat(others, p.below(t.Name)), Statement: plan.Statement{
 		SQL: sql, Severity: severity, Kind: kind, Object: display(t.Schema, t.Name.Name), Reason: reason, Lock: lockExclusive, Hazard: hazard,
 	}})
 }
 
 func (p *planner) detach(o *model.Table, parent model.Name) {
+	hazard, pointing := "its rows are no longer rows of "+display(parent.Schema, parent.Name), p.pointingAt(parent)
+	if len(pointing) > 0 {
+		hazard = "fails if a row points to one of it; reads every table with a foreign key to " + display(parent.Schema, parent.Name) + "; " + hazard
+	}
 	p.familyStep(phaseDetach, o, "ALTER TABLE "+qualified(parent)+" DETACH PARTITION "+qualified(o.Name), "detach_partition", diff.Destructive,
-		"the table is not declared as this partition", "its rows are no longer rows of "+display(parent.Schema, parent.Name))
+		"the table is not declared as this partition", hazard, slices.Concat(p.defaultPartition(parent), pointing))
 }
 
 // leave makes a table of the target one by itself: what it had from its parents is its own then.
@@ -107,7 +111,7 @@ func (p *planner) leave(o *model.Table, parents []model.Name) {
 			continue
 		}
 		p.familyStep(phaseDetach, o, "ALTER TABLE "+qualified(o.Name)+" NO INHERIT "+qualified(parent), "no_inherit", diff.Destructive,
-			"the table is not declared as a child of that parent", "its rows are no longer rows of "+display(parent.Schema, parent.Name))
+			"the table is not declared as a child of that parent", "its rows are no longer rows of "+display(parent.Schema, parent.Name), nil)
 	}
 	o.Partition = nil
 	o.Inherits = slices.DeleteFunc(slices.Clone(o.Inherits), func(n model.Name) bool { return slices.Contains(parents, n) })
@@ -149,7 +153,17 @@ func (p *planner) join(o, n *model.Table, parents []model.Name, bound *model.Par
 		if bound != nil {
 			sql, kind = "ALTER TABLE "+qualified(parent)+" ATTACH PARTITION "+qualified(n.Name)+" "+bound.Bound, "attach_partition"
 		}
-		p.familyStep(phaseAttach, n, sql, kind, diff.Warning, "the table is declared under that parent", "fails if a row does not belong there; "+hazardScanExcl)
+		var others []model.Name
+		hazard := "its rows become rows of " + display(parent.Schema, parent.Name)
+		if bound != nil {
+			hazard, others = "fails if a row does not belong there; "+hazardScanExcl, slices.Concat(p.defaultPartition(parent), p.pointingAt(parent))
+			if bound.Bound == "DEFAULT" && !slices.ContainsFunc(p.to.Tables, func(t model.Table) bool {
+				return t.Partition != nil && t.Partition.Parent == parent && t.Name != n.Name
+			}) {
+				hazard = "its rows become rows of " + display(parent.Schema, parent.Name) // every row belongs there
+			}
+		}
+		p.familyStep(phaseAttach, n, sql, kind, diff.Warning, "the table is declared under that parent", hazard, others)
 		if t := p.relative(parent); t != nil {
 			adopt(o, n, t, bound != nil)
 		}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/ptah-run/ptah/pkg/engine/diff"
 	"github.com/ptah-run/ptah/pkg/engine/internal/contract"
 	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
@@ -142,7 +144,7 @@ func (s *session) planFrom(ctx context.Context, opts contract.Options, sc scope.
 	p.privilegePlan = privilegePlan{authority: s.authority, managed: managed, declared: to.Grants}
 	p.dropOwners()
 	p.diff = diff.Compare(renamed, p.to)
-	if p.castable, err = s.casts(ctx, p.diff); err != nil {
+	if p.known, err = s.ask(ctx, p.diff); err != nil {
 		return contract.PlanResult{}, err
 	}
 	return p.result(opts, sc)
@@ -173,30 +175,72 @@ func keepInhabited(sc scope.Scope, live, desired *model.Database) (scope.Scope, 
 	return out, nil
 }
 
-// casts asks the server which type changes have a cast. Types that do not exist there yet have none.
-func (s *session) casts(ctx context.Context, d *diff.Diff) (func(from, to string) bool, error) {
-	type pair struct{ from, to string }
-	known := map[pair]bool{}
+// ask finds out what the server knows of new types and defaults.
+func (s *session) ask(ctx context.Context, d *diff.Diff) (known, error) {
+	k := known{conversions: map[conversion]cast{}, volatile: map[model.Name]bool{}}
+	var defaults []model.Name
 	for i := range d.Tables {
 		for _, c := range d.Tables[i].Columns {
-			if c.Old == nil || c.New == nil || c.Old.Type == c.New.Type {
-				continue
+			switch {
+			case d.Tables[i].Old == nil || c.New == nil:
+			case c.Old == nil:
+				defaults = append(defaults, routinesIn(c.New.Default)...)
+			case c.Old.Type != c.New.Type:
+				if err := s.askCast(ctx, conversion{c.Old.Type, c.New.Type}, k.conversions); err != nil {
+					return k, err
+				}
 			}
-			key := pair{c.Old.Type, c.New.Type}
-			if _, asked := known[key]; asked {
-				continue
-			}
-			err := s.readOnly(ctx, func(ctx context.Context) error {
-				return s.run(ctx, "SELECT NULL::"+key.from+"::"+key.to)
-			})
-			refused := strings.HasPrefix(sqlState(err), "23") // by a domain that takes no NULL: the cast was understood
-			if err != nil && !refused && !strings.HasPrefix(sqlState(err), "42") {
-				return nil, queryFault(ctx, err, "asking the server for a cast")
-			}
-			known[key] = err == nil || refused
 		}
 	}
-	return func(from, to string) bool { return known[pair{from, to}] }, nil
+	return k, s.askVolatility(ctx, defaults, k.volatile)
+}
+
+// askCast asks the server for a cast. Types that do not exist there yet have none.
+func (s *session) askCast(ctx context.Context, c conversion, into map[conversion]cast) error {
+	if _, asked := into[c]; asked {
+		return nil
+	}
+	var found cast
+	err := s.readOnly(ctx, func(ctx context.Context) error {
+		// A domain may refuse the value, so that none is cast.
+		if err := s.run(ctx, "SELECT NULL::"+c.from+"::"+c.to+" WHERE false"); err != nil {
+			return err
+		}
+		found.exists = true
+		return s.conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_catalog.pg_cast WHERE castsource = $1::text::pg_catalog.regtype AND casttarget = $2::text::pg_catalog.regtype AND castmethod = 'b')", c.from, c.to).Scan(&found.binary)
+	})
+	if err != nil && !strings.HasPrefix(sqlState(err), "42") {
+		return queryFault(ctx, err, "asking the server for a cast")
+	}
+	into[c] = found
+	return nil
+}
+
+func (s *session) askVolatility(ctx context.Context, routines []model.Name, into map[model.Name]bool) error {
+	if len(routines) == 0 {
+		return nil
+	}
+	names := make([]string, len(routines))
+	for i, n := range routines {
+		names[i] = n.Name
+	}
+	err := s.readOnly(ctx, func(ctx context.Context) error {
+		rows, err := s.conn.Query(ctx, "SELECT n.nspname::text, p.proname::text, bool_or(p.provolatile = 'v') FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace WHERE p.proname::text = ANY ($1::text[]) GROUP BY 1, 2", names)
+		if err != nil {
+			return err
+		}
+		var n model.Name
+		var volatile bool
+		_, err = pgx.ForEachRow(rows, []any{&n.Schema, &n.Name, &volatile}, func() error {
+			into[n] = volatile
+			return nil
+		})
+		return err
+	})
+	if err != nil {
+		return queryFault(ctx, err, "asking the server for the routines of new defaults")
+	}
+	return nil
 }
 
 // result runs the planner and seals its document.

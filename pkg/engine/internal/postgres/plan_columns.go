@@ -57,11 +57,18 @@ func (p *planner) columnStep(table model.Name, c *model.Column, action, kind, se
 	if slices.Contains(single, kind) || kind == "drop_column" && p.childKeeps(table, c.Name) {
 		only = p.only(table)
 	}
+	lock := lockExclusive
+	if slices.Contains(lightKinds, kind) {
+		lock = lockShareUpdate
+	}
 	return step{table: table, Statement: plan.Statement{
 		SQL: "ALTER TABLE " + only + qualified(table) + " " + action, Severity: severity, Kind: kind, Object: display(table.Schema, table.Name, c.Name),
-		Reason: reason, Lock: lockExclusive, Hazard: hazard,
+		Reason: reason, Lock: lock, Hazard: hazard,
 	}}
 }
+
+// lightKinds are the changes of columns that let others read and write.
+var lightKinds = []string{"set_statistics", "set_column_options", "validate_constraint"}
 
 // childKeeps reports whether a child keeps a column that its parent loses: it is the child's own then.
 func (p *planner) childKeeps(table model.Name, column string) bool {
@@ -84,23 +91,17 @@ func (p *planner) dropColumn(table model.Name, old, again *model.Column) {
 		if old.Generated != nil {
 			hazard = "the values are computed again"
 		}
+		if !p.manages(model.KindTable) {
+			hazard += "; " + hazardLostGrants
+		}
 	}
 	p.add(ph, p.columnStep(table, old, "DROP COLUMN "+ident(old.Name), "drop_column", diff.Destructive, reason, hazard))
 }
 
 func (p *planner) addColumn(table model.Name, c *model.Column, again bool) {
-	ph, hazard := phaseAddColumns, ""
-	switch {
-	case c.Generated != nil && !c.Generated.Virtual:
-		ph, hazard = phaseAddGenerated, hazardRewrite
-	case c.Generated != nil:
+	ph, hazard := phaseAddColumns, p.columnCost(table, c)
+	if c.Generated != nil {
 		ph = phaseAddGenerated
-	case c.Identity != nil:
-		hazard = hazardRewrite
-	case c.NotNull && c.Default == "":
-		hazard = "fails if the table holds rows: they would have no value"
-	case strings.Contains(c.Default, "("):
-		hazard = "if the default is volatile, " + hazardRewrite
 	}
 	if p.lateColumns[model.ColumnRef{Table: table, Column: c.Name}] {
 		ph = phaseLateColumns
@@ -178,7 +179,9 @@ func (p *planner) alterColumn(table model.Name, o, n *model.Column) {
 		if p.lateColumns[model.ColumnRef{Table: table, Column: n.Name}] {
 			ph = phaseLateKeys
 		}
-		add(ph, "SET EXPRESSION AS ("+n.Generated.Expression+")", "set_expression", diff.Warning, "the generation expression differs", hazardRewrite)
+		s := p.columnStep(table, n, alter+"SET EXPRESSION AS ("+n.Generated.Expression+")", "set_expression", diff.Warning, "the generation expression differs", hazardRewrite)
+		s.others = p.joined(table, n.Name)
+		p.add(ph, s)
 	}
 	if o.Identity != nil && n.Identity == nil {
 		add(phaseRelease, "DROP IDENTITY", "drop_identity", diff.Destructive, "the column is declared without identity", "the position of its sequence is lost")
@@ -232,18 +235,23 @@ func (p *planner) alterType(table model.Name, o, n *model.Column, dropped bool) 
 	if defaulted {
 		action += ", " + alter + "SET DEFAULT " + n.Default
 	}
-	severity, hazard := diff.Warning, "may build indexes again; "+hazardRewrite
+	severity, loss := diff.Warning, ""
 	if o.Type != n.Type {
 		severity = diff.TypeChangeSeverity(o.Type, n.Type)
 	}
 	if severity == diff.Destructive {
-		hazard = hazardConversion + "; " + hazardRewrite
+		loss = hazardConversion
+	}
+	if strings.HasPrefix(o.Type, "timestamp") && strings.HasSuffix(o.Type, "without time zone") != strings.HasSuffix(n.Type, "without time zone") && strings.HasPrefix(n.Type, "timestamp") {
+		loss = "the times are taken as those of UTC"
 	}
 	reason := "the type or collation differs"
 	if t := parseType(n.Type); o.Type != n.Type && p.sameButAside(o.Type, n.Type) {
-		reason, hazard = "the enum is built again", p.asideOf(model.Name{Schema: t.schema, Name: t.name}).hazard+"; "+hazardRewrite
+		reason, loss = "the enum is built again", p.asideOf(model.Name{Schema: t.schema, Name: t.name}).hazard
 	}
-	p.add(phaseAlterTypes, p.columnStep(table, n, action, "alter_type", severity, reason, hazard))
+	s := p.columnStep(table, n, action, "alter_type", severity, reason, joinHazards(loss, p.typeCost(table, o, n)))
+	s.others = p.joined(table, n.Name)
+	p.add(phaseAlterTypes, s)
 	return defaulted
 }
 
@@ -258,7 +266,7 @@ func (p *planner) using(o, n *model.Column) string {
 	switch {
 	case p.isEnum(from) || p.isEnum(to):
 		return viaText
-	case p.castable(o.Type, n.Type):
+	case p.known.conversions[conversion{o.Type, n.Type}].exists, p.underlying(o.Type) == p.underlying(n.Type):
 		return " USING " + ident(n.Name) + "::" + n.Type
 	}
 	return viaText

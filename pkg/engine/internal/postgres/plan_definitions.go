@@ -199,7 +199,10 @@ func (p *planner) definitionComment(ph phase, d *model.Definition, old string) {
 		text = literal(d.Comment)
 	}
 	s := p.definitionStep(d, "COMMENT ON "+target(d)+" IS "+text, "comment", diff.Safe, "the comment differs")
-	s.Kind, s.Hazard, s.Lock = "set_comment", "", lockShareUpdate
+	s.Kind, s.Hazard, s.Lock = "set_comment", "", ""
+	if d.Kind == model.KindView || d.Kind == model.KindMaterializedView || d.Kind == model.KindIndex {
+		s.Lock = lockShareUpdate
+	}
 	p.add(ph, s)
 }
 
@@ -212,10 +215,15 @@ func (p *planner) definitionStep(d *model.Definition, sql, verb, severity, reaso
 	if t := (model.Name{Schema: d.Schema, Name: d.Table}); d.Table != "" && (p.from.Table(t) != nil || p.to.Table(t) != nil) {
 		s.table = t
 	}
-	if strings.HasPrefix(sql, "COMMENT ON COLUMN") {
-		s.Severity, s.Kind = diff.Safe, "set_comment"
-	}
 	s.Lock, s.Hazard = p.cost(d, verb)
+	switch {
+	case strings.HasPrefix(sql, "COMMENT ON COLUMN"):
+		s.Severity, s.Kind, s.Lock = diff.Safe, "set_comment", lockShareUpdate
+	case d.Kind == model.KindMaterializedView && verb == "alter" && !strings.Contains(sql, " COLUMN "):
+		s.Lock = lockShareUpdate // storage parameters
+	case d.Kind == model.KindIndex && verb == "drop":
+		s.others = []model.Name{{Schema: d.Schema, Name: d.Table}}
+	}
 	return s
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ptah-run/ptah/pkg/engine/diff"
 	"github.com/ptah-run/ptah/pkg/engine/model"
+	"github.com/ptah-run/ptah/pkg/plan"
 )
 
 const hazardDomainScan = "fails if a value violates it; reads every table that has a column of the domain while nobody can write it"
@@ -98,7 +99,7 @@ func (p *planner) createDomain(x *model.Domain) {
 	}
 	p.typeStep(phaseTypes, x.Name, sql, "create_domain", diff.Safe, "the domain is declared and does not exist", "")
 	for _, k := range checks {
-		p.addDomainCheck(x.Name, k, diff.Safe, "")
+		p.addDomainCheck(x.Name, k, diff.Safe, hazardDomainScan)
 	}
 	if later {
 		p.typeStep(phaseChecks, x.Name, "ALTER DOMAIN "+qualified(x.Name)+" SET DEFAULT "+x.Default, "set_default", diff.Safe, "the default needs what comes after the domain", "")
@@ -134,13 +135,28 @@ func (p *planner) addDomainCheck(domain model.Name, k *model.DomainCheck, severi
 	if k.NotValid {
 		hazard = ""
 	}
-	p.typeStep(p.rulePhase(k.Expression), domain, "ALTER DOMAIN "+qualified(domain)+" ADD "+domainCheckSQL(k), "add_domain_check", severity, "the check is declared and does not exist as declared", hazard)
+	p.domainStep(p.rulePhase(k.Expression), domain, "ALTER DOMAIN "+qualified(domain)+" ADD "+domainCheckSQL(k), "add_domain_check", severity, "the check is declared and does not exist as declared", hazard)
+}
+
+// domainStep is a statement about a domain. A new rule has to be judged in every table that holds values.
+func (p *planner) domainStep(ph phase, domain model.Name, sql, kind, severity, reason, hazard string) {
+	s := step{Statement: plan.Statement{SQL: sql, Severity: severity, Kind: kind, Object: display(domain.Schema, domain.Name), Reason: reason}}
+	holding := []*model.Database{p.from, p.excluded}
+	if ph == phaseChecks {
+		holding = append(holding, p.to)
+	}
+	if hazard != hazardDomainScan {
+		s.Hazard = hazard
+	} else if s.others = p.holders(domain, holding...); len(s.others) > 0 {
+		s.Lock, s.Hazard = lockShare, hazard
+	}
+	p.add(ph, s)
 }
 
 func (p *planner) alterDomain(o, n *model.Domain) {
 	alter := "ALTER DOMAIN " + qualified(n.Name) + " "
 	add := func(ph phase, action, kind, severity, reason, hazard string) {
-		p.typeStep(ph, n.Name, alter+action, kind, severity, reason, hazard)
+		p.domainStep(ph, n.Name, alter+action, kind, severity, reason, hazard)
 	}
 	switch {
 	case o.Default == n.Default:
@@ -174,7 +190,7 @@ func (p *planner) alterDomainCheck(domain model.Name, k diff.Change[model.Domain
 		drop("the check is declared otherwise")
 		p.addDomainCheck(domain, k.New, diff.Warning, hazardDomainScan)
 	case k.Old.NotValid && !k.New.NotValid:
-		p.typeStep(phaseTypes, domain, alter+"VALIDATE CONSTRAINT "+ident(k.New.Name), "validate_domain_check", diff.Warning, "the check is not validated", hazardDomainScan)
+		p.domainStep(phaseTypes, domain, alter+"VALIDATE CONSTRAINT "+ident(k.New.Name), "validate_domain_check", diff.Warning, "the check is not validated", hazardDomainScan)
 	}
 }
 

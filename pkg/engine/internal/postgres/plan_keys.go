@@ -76,28 +76,30 @@ func alterConstraint(table model.Name, o, n *model.Constraint) ([]phased, bool) 
 		if rule == "" {
 			rule = " NOT DEFERRABLE"
 		}
-		add(phaseForeignKeys, alter+"ALTER CONSTRAINT "+ident(n.Name)+rule, "alter_constraint", "the time of its check differs", lockShareRow, "")
+		add(phaseForeignKeys, alter+"ALTER CONSTRAINT "+ident(n.Name)+rule, "alter_constraint", "the time of its check differs", lockExclusive, "")
 		at.Deferrable, at.Deferred = n.Deferrable, n.Deferred
 	}
 	if at.Kind == model.ForeignKey && at.NotEnforced != n.NotEnforced {
-		word, hazard := "ENFORCED", hazardRowsAgainst
+		word, hazard := "ENFORCED", hazardRowsAgainst+"; "+hazardScanExcl
 		if n.NotEnforced {
 			word, hazard = "NOT ENFORCED", hazardUnprotected
 		}
-		add(phaseForeignKeys, alter+"ALTER CONSTRAINT "+ident(n.Name)+" "+word, "alter_constraint", "whether it is enforced differs", lockShareRow, hazard)
+		add(phaseForeignKeys, alter+"ALTER CONSTRAINT "+ident(n.Name)+" "+word, "alter_constraint", "whether it is enforced differs", lockExclusive, hazard)
+		last := &out[len(out)-1].step
+		last.others = []model.Name{n.Reference.Table}
 		if n.NotEnforced {
-			out[len(out)-1].step.Severity = diff.Destructive
+			last.Severity = diff.Destructive
 		}
 		at.NotEnforced, at.NotValid = n.NotEnforced, false
 	}
 	if at.NotValid && !n.NotValid {
-		add(phaseForeignKeys, alter+"VALIDATE CONSTRAINT "+ident(n.Name), "validate_constraint", "the constraint is not validated", lockShareUpdate, hazardRowsAgainst)
+		add(phaseForeignKeys, alter+"VALIDATE CONSTRAINT "+ident(n.Name), "validate_constraint", "the constraint is not validated", lockShareUpdate, hazardRowsAgainst+"; "+hazardScanBeside)
 		at.NotValid = false
 	}
 	set, reset := optionChanges(at.Options, n.Options)
 	for _, action := range []string{reset, set} {
 		if action != "" {
-			add(phaseKeys, "ALTER INDEX "+qualified(model.Name{Schema: table.Schema, Name: n.Name})+" "+action, "set_index_options", "the storage parameters differ", lockShareUpdate, "")
+			add(phaseKeys, "ALTER INDEX "+qualified(model.Name{Schema: table.Schema, Name: n.Name})+" "+action, "set_index_options", "the storage parameters differ", indexOptionLock(action), "")
 		}
 	}
 	at.Options, at.Comment = n.Options, n.Comment
@@ -121,7 +123,11 @@ func (p *planner) dropConstraint(table model.Name, c *model.Constraint, reason s
 			ph = phaseReleaseKeys
 		}
 	}
-	p.add(ph, step{table: table, Statement: plan.Statement{
+	var others []model.Name
+	if c.Reference != nil {
+		others = []model.Name{c.Reference.Table}
+	}
+	p.add(ph, step{table: table, others: others, Statement: plan.Statement{
 		SQL: "ALTER TABLE " + qualified(table) + " DROP CONSTRAINT " + ident(c.Name), Severity: diff.Destructive, Kind: "drop_" + string(c.Kind),
 		Object: display(table.Schema, table.Name, c.Name), Reason: reason, Lock: lockExclusive, Hazard: hazardUnprotected,
 	}})
@@ -140,6 +146,7 @@ func (p *planner) addConstraint(table model.Name, c *model.Constraint, newTable 
 		ph, s.Hazard = phaseKeys, "fails if rows conflict; builds an index while nobody can read or write the table"
 	case model.ForeignKey:
 		ph, s.Lock, s.Hazard = phaseForeignKeys, lockShareRow, hazardRowsAgainst+"; "+hazardScan+", nor the referenced one"
+		s.others = p.below(c.Reference.Table)
 	case model.Check:
 		s.Hazard = hazardRowsAgainst + "; " + hazardScanExcl
 	}
@@ -197,7 +204,7 @@ func (p *planner) indexOptions(table model.Name, c diff.IndexChange) {
 		if action != "" {
 			p.add(phaseIndexes, step{table: table, Statement: plan.Statement{
 				SQL: "ALTER INDEX " + qualified(index) + " " + action, Severity: diff.Safe, Kind: "set_index_options", Object: display(index.Schema, index.Name),
-				Reason: "the storage parameters differ", Lock: lockShareUpdate,
+				Reason: "the storage parameters differ", Lock: indexOptionLock(action),
 			}})
 		}
 	}

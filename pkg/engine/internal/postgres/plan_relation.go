@@ -129,9 +129,9 @@ func referencedFirst(tables []model.Table) []*model.Table {
 
 // marks plans what points to an index: it is lost when the index is built again.
 func (p *planner) marks(o, n *model.Table) {
-	add := func(action, kind, reason, hazard string) {
+	add := func(action, kind, reason, lock, hazard string) {
 		p.add(phaseMarks, step{table: n.Name, Statement: plan.Statement{
-			SQL: "ALTER TABLE " + qualified(n.Name) + " " + action, Severity: diff.Warning, Kind: kind, Object: display(n.Schema, n.Name.Name), Reason: reason, Lock: lockExclusive, Hazard: hazard,
+			SQL: "ALTER TABLE " + qualified(n.Name) + " " + action, Severity: diff.Warning, Kind: kind, Object: display(n.Schema, n.Name.Name), Reason: reason, Lock: lock, Hazard: hazard,
 		}})
 	}
 	again := func(index string) bool {
@@ -142,13 +142,13 @@ func (p *planner) marks(o, n *model.Table) {
 		if n.ReplicaIdentity == "index" {
 			identity = "USING INDEX " + ident(n.ReplicaIndex)
 		}
-		add("REPLICA IDENTITY "+identity, "set_replica_identity", "the replica identity differs", "subscribers see other old rows in the stream")
+		add("REPLICA IDENTITY "+identity, "set_replica_identity", "the replica identity differs", lockExclusive, "subscribers see other old rows in the stream")
 	}
 	switch {
 	case n.Cluster == "" && o.Cluster != "" && !again(o.Cluster):
-		add("SET WITHOUT CLUSTER", "set_cluster", "the table is not declared as clustered", "")
+		add("SET WITHOUT CLUSTER", "set_cluster", "the table is not declared as clustered", lockShareUpdate, "")
 	case n.Cluster != "" && (o.Cluster != n.Cluster || again(n.Cluster)):
-		add("CLUSTER ON "+ident(n.Cluster), "set_cluster", "the table is declared as clustered by that index", "")
+		add("CLUSTER ON "+ident(n.Cluster), "set_cluster", "the table is declared as clustered by that index", lockShareUpdate, "")
 	}
 	for i := range n.Indexes {
 		p.keyStatistics(o, n, &n.Indexes[i])
@@ -247,6 +247,9 @@ func (p *planner) alterNotNull(table model.Name, o, n *model.Column) {
 	switch {
 	case n.NotNull && (!o.NotNull || drop):
 		hazard := hazardExistingNull + "; " + hazardScanExcl
+		if p.provedNotNull(table, n.Name) {
+			hazard = ""
+		}
 		if n.NotNullRule == nil {
 			add("ALTER COLUMN "+ident(n.Name)+" SET NOT NULL", "set_not_null", diff.Warning, "the column is declared NOT NULL", hazard)
 			return
@@ -261,7 +264,7 @@ func (p *planner) alterNotNull(table model.Name, o, n *model.Column) {
 			add("ALTER CONSTRAINT "+ident(after.Name)+" "+word, "alter_constraint", diff.Warning, "the NOT NULL constraint is inherited otherwise", "")
 		}
 		if before.NotValid && !after.NotValid {
-			add("VALIDATE CONSTRAINT "+ident(after.Name), "validate_constraint", diff.Warning, "the NOT NULL constraint is not validated", hazardExistingNull)
+			add("VALIDATE CONSTRAINT "+ident(after.Name), "validate_constraint", diff.Warning, "the NOT NULL constraint is not validated", hazardExistingNull+"; "+hazardScanBeside)
 		}
 		p.comment("CONSTRAINT "+ident(after.Name)+" ON "+qualified(table), table, display(table.Schema, table.Name, after.Name), before.Comment, after.Comment)
 	}

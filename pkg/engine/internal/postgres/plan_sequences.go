@@ -58,8 +58,15 @@ func (p *planner) persistSequences() {
 }
 
 func (p *planner) addSequence(ph phase, s *model.Sequence, sql, kind, severity, reason, hazard string) {
+	lock := map[string]string{"create_sequence": "", "drop_sequence": lockExclusive}[kind]
+	switch {
+	case strings.HasSuffix(sql, "LOGGED"):
+		lock = lockExclusive
+	case kind == "alter_sequence" || kind == "own_sequence" || kind == "release_sequence":
+		lock = lockShareRow
+	}
 	p.add(ph, step{table: ownerTable(s), Statement: plan.Statement{
-		SQL: sql, Severity: severity, Kind: kind, Object: display(s.Schema, s.Name.Name), Reason: reason, Hazard: hazard,
+		SQL: sql, Severity: severity, Kind: kind, Object: display(s.Schema, s.Name.Name), Reason: reason, Lock: lock, Hazard: hazard,
 	}})
 }
 

@@ -30,9 +30,11 @@ func (p *planner) planTables() {
 func (p *planner) createTable(t *model.Table) {
 	first, waiting := p.firstForm(t)
 	sql, later := createTableSQL(first)
-	p.add(phaseTables, step{table: t.Name, Statement: plan.Statement{
+	s := step{table: t.Name, Statement: plan.Statement{
 		SQL: sql, Severity: diff.Safe, Kind: "create_table", Object: display(t.Schema, t.Name.Name), Reason: "the table is declared and does not exist",
-	}})
+	}}
+	p.underParents(&s, t)
+	p.add(phaseTables, s)
 	for i := range t.Columns {
 		if c := &t.Columns[i]; c.Inherited {
 			p.inheritedColumn(t, nil, c)
@@ -54,6 +56,23 @@ func (p *planner) createTable(t *model.Table) {
 	p.comment("TABLE "+qualified(t.Name), t.Name, display(t.Schema, t.Name.Name), "", t.Comment)
 }
 
+// underParents says what a new table costs the parents that are there before it.
+func (p *planner) underParents(s *step, t *model.Table) {
+	if !slices.ContainsFunc(t.Parents(), func(n model.Name) bool { return p.from.Table(n) != nil || p.excluded.Table(n) != nil }) {
+		return
+	}
+	if t.Partition == nil {
+		s.Lock = lockShareUpdate
+		return
+	}
+	s.Lock = lockExclusive
+	s.others = p.defaultPartition(t.Partition.Parent)
+	if len(s.others) > 0 {
+		s.Hazard = hazardDefaultPartition
+	}
+	s.others = append(s.others, p.pointingAt(t.Partition.Parent)...)
+}
+
 // dropTables drops children first. Where tables point at each other in a circle, a foreign key goes first by itself.
 func (p *planner) dropTables(tables []*model.Table) {
 	remaining := slices.Clone(tables)
@@ -62,7 +81,11 @@ func (p *planner) dropTables(tables []*model.Table) {
 		i := slices.IndexFunc(remaining, func(t *model.Table) bool { return !pointedAt(remaining, t, cut) })
 		if i >= 0 {
 			t := remaining[i]
-			p.add(phaseDropTables, step{table: t.Name, Statement: plan.Statement{
+			others := pointedTo(t)
+			if t.Partition != nil {
+				others = slices.Concat(others, t.Parents(), p.defaultPartition(t.Partition.Parent))
+			}
+			p.add(phaseDropTables, step{table: t.Name, others: others, Statement: plan.Statement{
 				SQL: "DROP TABLE " + qualified(t.Name), Severity: diff.Destructive, Kind: "drop_table", Object: display(t.Schema, t.Name.Name),
 				Reason: "the table exists and is not declared", Lock: lockExclusive, Hazard: hazardLostRows,
 			}})
@@ -81,6 +104,17 @@ func (p *planner) dropTables(tables []*model.Table) {
 			}
 		}
 	}
+}
+
+// pointedTo are the tables that the foreign keys of a table lead to.
+func pointedTo(t *model.Table) []model.Name {
+	var out []model.Name
+	for i := range t.Constraints {
+		if r := t.Constraints[i].Reference; r != nil {
+			out = append(out, r.Table)
+		}
+	}
+	return out
 }
 
 // pointedAt reports whether another table of the list has to go before t.
@@ -163,10 +197,18 @@ func (p *planner) tableOptions(o, n *model.Table) {
 		if action != "" {
 			p.add(phaseOptions, step{table: n.Name, Statement: plan.Statement{
 				SQL: "ALTER TABLE " + qualified(n.Name) + " " + action, Severity: diff.Safe, Kind: "set_table_options", Object: display(n.Schema, n.Name.Name),
-				Reason: "the storage parameters differ", Lock: lockShareUpdate,
+				Reason: "the storage parameters differ", Lock: tableOptionLock(action),
 			}})
 		}
 	}
+}
+
+// tableOptionLock is light for all parameters of a table but one.
+func tableOptionLock(action string) string {
+	if strings.Contains(action, `"user_catalog_table"`) {
+		return lockExclusive
+	}
+	return lockShareUpdate
 }
 
 // optionChanges returns the SET and the RESET that lead from one list of storage parameters to another; empty where not needed.

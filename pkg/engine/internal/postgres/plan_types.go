@@ -315,7 +315,11 @@ func (p *planner) dropType(n *typeNode) {
 	if word == "" {
 		word = "TYPE"
 	}
-	p.typeStep(ph, n.name, "DROP "+word+" "+qualified(n.name), "drop_"+strings.ReplaceAll(n.kind, " ", "_"), diff.Destructive, reason, "")
+	hazard, aside := "", n.kind == model.KindEnum && p.asideOf(n.name) != nil
+	if (p.types.rebuilt[n.typeKey] || aside) && n.kind != model.KindCollation && !p.manages(n.kind) {
+		hazard = hazardLostGrants
+	}
+	p.typeStep(ph, n.name, "DROP "+word+" "+qualified(n.name), "drop_"+strings.ReplaceAll(n.kind, " ", "_"), diff.Destructive, reason, hazard)
 }
 
 func (p *planner) typeStep(ph phase, n model.Name, sql, kind, severity, reason, hazard string) {

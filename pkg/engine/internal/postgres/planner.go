@@ -91,8 +91,7 @@ type planner struct {
 	major    int
 	// online moves what reads whole tables out of the transaction, behind it.
 	online bool
-	// castable reports whether the server has a cast between two printed types that exist there.
-	castable func(from, to string) bool
+	known  known
 
 	phases [phaseCount][]step
 	// rebuilt are the columns that have to be dropped and added again; recreated are constraints and indexes that stay the same and
@@ -125,7 +124,8 @@ type partKey struct {
 // step is a statement with the table it touches as a key.
 type step struct {
 	plan.Statement
-	table model.Name
+	table  model.Name
+	others []model.Name // tables that it locks beside its own, as far as it is made known here: see lockedBeside
 }
 
 func (p *planner) add(ph phase, s step) {
@@ -202,6 +202,9 @@ func (p *planner) plan() ([]step, error) {
 	if err := p.refuseFreshValues(out); err != nil {
 		return nil, err
 	}
+	for i := range out {
+		p.sayLocks(&out[i])
+	}
 	return out, nil
 }
 
@@ -217,7 +220,7 @@ func (p *planner) planSchemas() {
 		case c.New == nil:
 			p.add(phaseDropSchemas, step{Statement: plan.Statement{
 				SQL: "DROP SCHEMA " + ident(c.Old.Name), Severity: c.Severity(), Kind: "drop_schema", Object: display(c.Old.Name),
-				Reason: "the schema exists and is not declared", Lock: lockExclusive, Hazard: "fails if anything is left in the schema",
+				Reason: "the schema exists and is not declared", Hazard: "fails if anything is left in the schema",
 			}})
 		default:
 			p.comment("SCHEMA "+ident(c.New.Name), model.Name{}, display(c.New.Name), c.Old.Comment, c.New.Comment)
@@ -227,20 +230,22 @@ func (p *planner) planSchemas() {
 
 // Locks, as the server names them.
 const (
-	lockExclusive      = "ACCESS EXCLUSIVE"
-	lockShare          = "SHARE"
-	lockShareRow       = "SHARE ROW EXCLUSIVE"
-	lockShareUpdate    = "SHARE UPDATE EXCLUSIVE"
-	hazardRewrite      = "rewrites the table and its indexes while nobody can read or write it"
-	hazardScan         = "reads the whole table while nobody can write it"
-	hazardScanExcl     = "reads the whole table while nobody can read or write it"
-	hazardConversion   = "a value that the new type cannot hold stops the plan; others may be rounded or cut"
-	hazardLostRows     = "the rows are lost"
-	hazardLostValues   = "the values are lost"
-	hazardUnprotected  = "rows that the constraint would have refused become possible"
-	hazardExistingNull = "fails if a row holds NULL"
-	hazardDuplicates   = "fails if rows hold duplicates"
-	hazardRowsAgainst  = "fails if a row violates it"
+	lockExclusive          = "ACCESS EXCLUSIVE"
+	lockShare              = "SHARE"
+	lockShareRow           = "SHARE ROW EXCLUSIVE"
+	lockShareUpdate        = "SHARE UPDATE EXCLUSIVE"
+	hazardRewrite          = "rewrites the table and its indexes while nobody can read or write it"
+	hazardScan             = "reads the whole table while nobody can write it"
+	hazardScanExcl         = "reads the whole table while nobody can read or write it"
+	hazardScanBeside       = "reads the whole table while others read and write it"
+	hazardDefaultPartition = "fails if a row of the default partition belongs there; reads the whole table of that one while nobody can read or write it"
+	hazardConversion       = "a value that the new type cannot hold stops the plan; others may be rounded or cut"
+	hazardLostRows         = "the rows are lost"
+	hazardLostValues       = "the values are lost"
+	hazardUnprotected      = "rows that the constraint would have refused become possible"
+	hazardExistingNull     = "fails if a row holds NULL"
+	hazardDuplicates       = "fails if rows hold duplicates"
+	hazardRowsAgainst      = "fails if a row violates it"
 )
 
 // comment plans a comment that differs; target is what follows COMMENT ON.
@@ -252,9 +257,13 @@ func (p *planner) comment(target string, table model.Name, object, old, comment 
 	if comment != "" {
 		text = literal(comment)
 	}
+	lock := ""
+	if word, _, _ := strings.Cut(target, " "); slices.Contains([]string{"TABLE", "COLUMN", "INDEX", "SEQUENCE"}, word) {
+		lock = lockShareUpdate
+	}
 	p.add(phaseComments, step{table: table, Statement: plan.Statement{
 		SQL: "COMMENT ON " + target + " IS " + text, Severity: diff.Safe, Kind: "set_comment", Object: object,
-		Reason: "the comment differs", Lock: lockShareUpdate,
+		Reason: "the comment differs", Lock: lock,
 	}})
 }
 
