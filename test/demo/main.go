@@ -23,6 +23,9 @@ const (
 	phase     = ".status.phase"
 )
 
+// patience bounds every wait for the operator: a slow or shared machine is no failure, and the narrator tells the phase all the while.
+const patience = 15 * time.Minute
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -84,7 +87,7 @@ func firstSchema(ctx context.Context, n *narrator) error {
 	if err := publish(ctx, n, "v1.sql"); err != nil {
 		return err
 	}
-	if err := n.Wait(ctx, "a plan that needs approval", phase, "AwaitingApproval", 3*time.Minute); err != nil {
+	if err := n.Wait(ctx, "a plan that needs approval", phase, "AwaitingApproval", patience); err != nil {
 		return err
 	}
 	n.Step("Read the plan", "Every chunk of the stored plan is checked against its digest before a byte is printed.")
@@ -107,7 +110,7 @@ func approve(ctx context.Context, n *narrator) error {
 	if err := n.Show(ctx, 0, "kubectl-ptah", "approve", name, "-n", namespace, "--yes"); err != nil {
 		return err
 	}
-	if err := n.Wait(ctx, "applied and proven InSync", phase, "InSync", 3*time.Minute); err != nil {
+	if err := n.Wait(ctx, "applied and proven InSync", phase, "InSync", patience); err != nil {
 		return err
 	}
 	return n.Show(ctx, 0, "kubectl-ptah", "status", name, "-n", namespace)
@@ -118,7 +121,7 @@ func secondVersion(ctx context.Context, n *narrator) error {
 	if err := publish(ctx, n, "v2.sql"); err != nil {
 		return err
 	}
-	if err := n.Wait(ctx, "a plan that needs approval", phase, "AwaitingApproval", 3*time.Minute); err != nil {
+	if err := n.Wait(ctx, "a plan that needs approval", phase, "AwaitingApproval", patience); err != nil {
 		return err
 	}
 	if err := n.Show(ctx, 0, "kubectl-ptah", "plan", name, "-n", namespace, "-o", "sql"); err != nil {
@@ -132,7 +135,7 @@ func destructive(ctx context.Context, n *narrator) error {
 	if err := publish(ctx, n, "v3.sql"); err != nil {
 		return err
 	}
-	if err := n.Wait(ctx, "refused by policy", phase, "Blocked", 3*time.Minute); err != nil {
+	if err := n.Wait(ctx, "refused by policy", phase, "Blocked", patience); err != nil {
 		return err
 	}
 	if err := n.Show(ctx, 0, "kubectl-ptah", "status", name, "-n", namespace); err != nil {
@@ -149,7 +152,7 @@ func destructive(ctx context.Context, n *narrator) error {
 	if err := publish(ctx, n, "v2.sql"); err != nil {
 		return err
 	}
-	return n.Wait(ctx, "InSync again, nothing to do", phase, "InSync", 3*time.Minute)
+	return n.Wait(ctx, "InSync again, nothing to do", phase, "InSync", patience)
 }
 
 func drift(ctx context.Context, n *narrator) error {
@@ -157,7 +160,7 @@ func drift(ctx context.Context, n *narrator) error {
 	if err := n.Show(ctx, 0, "psql", n.rig.DatabaseURL(database), "-X", "-c", "DROP INDEX shop.payments_by_order"); err != nil {
 		return err
 	}
-	if err := n.Wait(ctx, "the drift is found and a plan waits", phase, "AwaitingApproval", 3*time.Minute); err != nil {
+	if err := n.Wait(ctx, "the drift is found and a plan waits", phase, "AwaitingApproval", patience); err != nil {
 		return err
 	}
 	if err := n.Show(ctx, 0, "kubectl-ptah", "plan", name, "-n", namespace); err != nil {
