@@ -100,7 +100,7 @@ func judgeRealm(r Resource) Finding {
 	fix := "give each database its own coordinationKey, or set spec.target.sharedRealm: true on every resource that shares it"
 	switch {
 	case verdict.Contested:
-		return fail(fix, verdict.Message())
+		return fail(fix, verdict.Message()+rivals(self, r.Claimants.Value))
 	case r.Claimants.State == Unknown:
 		return unknown("ask somebody who may list schemas and migrations in all namespaces", "who else claims it: "+r.Claimants.why())
 	case verdict.Claimants > 1:
@@ -108,6 +108,27 @@ func judgeRealm(r Resource) Finding {
 	default:
 		return pass("nobody else claims coordination key " + quoted(clip(r.Target.CoordinationKey)))
 	}
+}
+
+// rivals names who else claims the database: whoever reads this has listed them.
+func rivals(self realm.Claimant, others []realm.Claimant) string {
+	const most = 10
+	var names []string
+	for _, c := range realm.Rivals(self, others) {
+		name := c.Name
+		if !c.Shared {
+			name += " (not declared)"
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if rest := len(names) - most; rest > 0 {
+		names = append(names[:most], fmt.Sprintf("%d more", rest))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; besides this one: " + strings.Join(names, ", ")
 }
 
 // want is a key that has to be in a Secret, with what it is for. Of several keys in Any one is enough.

@@ -88,6 +88,15 @@ func TestWhatAResourceLacks(t *testing.T) {
 		"contested": {func(r *Resource) {
 			r.Claimants = Have([]realm.Claimant{{UID: "2", Digest: realm.Digest("postgres", "orders")}})
 		}, "realm", Fail, "2 resources claim"},
+		"contested by whom": {func(r *Resource) {
+			digest := realm.Digest("postgres", "orders")
+			r.Claimants = Have([]realm.Claimant{
+				{UID: "3", Name: "schema/b -n two", Digest: digest, Shared: true},
+				{UID: "2", Name: "migration/a -n one", Digest: digest},
+				{UID: "4", Name: "schema/aside -n one", Digest: digest, Suspended: true},
+				{UID: "5", Name: "schema/other -n one", Digest: "other"},
+			})
+		}, "realm", Fail, "besides this one: migration/a -n one (not declared), schema/b -n two"},
 		"contested nearby": {func(r *Resource) {
 			r.Claimants = Known[[]realm.Claimant]{Why: "forbidden", Value: []realm.Claimant{{UID: "2", Digest: realm.Digest("postgres", "orders")}}}
 		}, "realm", Fail, "2 resources claim"},

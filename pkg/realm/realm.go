@@ -37,6 +37,7 @@ func LeaseName(coordinationDigest string) (string, error) {
 // Claimant is one resource of either family, as the census counts it.
 type Claimant struct {
 	UID       string
+	Name      string // kind/name -n namespace, for a person who may list it; no verdict rests on it
 	Digest    string // coordination digest
 	Shared    bool   // spec.target.sharedRealm
 	Suspended bool
@@ -45,6 +46,20 @@ type Claimant struct {
 
 // claims reports whether the resource can run anything: one that cannot, claims nothing.
 func (c Claimant) claims() bool { return !c.Suspended && !c.Deleted }
+
+// Rivals are the others of a list that claim self's database.
+func Rivals(self Claimant, others []Claimant) []Claimant {
+	var rivals []Claimant
+	seen := map[string]bool{self.UID: true}
+	for _, c := range others {
+		if seen[c.UID] || c.Digest != self.Digest || !c.claims() {
+			continue
+		}
+		seen[c.UID] = true
+		rivals = append(rivals, c)
+	}
+	return rivals
+}
 
 // Verdict is what the census says to one claimant.
 type Verdict struct {
@@ -66,12 +81,7 @@ func Judge(self Claimant, others []Claimant) Verdict {
 	if self.claims() {
 		count(self)
 	}
-	seen := map[string]bool{self.UID: true}
-	for _, c := range others {
-		if seen[c.UID] || c.Digest != self.Digest || !c.claims() {
-			continue
-		}
-		seen[c.UID] = true
+	for _, c := range Rivals(self, others) {
 		count(c)
 	}
 	v.Contested = v.Claimants > 1 && v.Undeclared > 0

@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	nodev1 "k8s.io/api/node/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ptah-run/ptah/pkg/api/v1alpha1"
 	"github.com/ptah-run/ptah/pkg/podspec"
@@ -137,11 +139,11 @@ func claimantsIn(ctx context.Context, client *cluster.Client, namespace string) 
 	var out []realm.Claimant
 	query := cluster.Query{Namespace: namespace}
 	err := client.EachSchema(ctx, query, func(s *v1alpha1.PtahSchema) error {
-		out = append(out, claimant(string(s.UID), s.Spec.Target, s.Spec.Suspend, s.DeletionTimestamp != nil))
+		out = append(out, claimant("schema", s, s.Spec.Target, s.Spec.Suspend, s.DeletionTimestamp != nil))
 		return nil
 	})
 	migrations := client.EachMigration(ctx, query, func(m *v1alpha1.PtahMigration) error {
-		out = append(out, claimant(string(m.UID), m.Spec.Target, m.Spec.Suspend, m.DeletionTimestamp != nil))
+		out = append(out, claimant("migration", m, m.Spec.Target, m.Spec.Suspend, m.DeletionTimestamp != nil))
 		return nil
 	})
 	if err == nil {
@@ -150,9 +152,12 @@ func claimantsIn(ctx context.Context, client *cluster.Client, namespace string) 
 	return out, err
 }
 
-func claimant(uid string, target v1alpha1.Target, suspended, deleted bool) realm.Claimant {
+func claimant(kind string, object metav1.Object, target v1alpha1.Target, suspended, deleted bool) realm.Claimant {
 	engine, _ := realm.NormaliseEngine(target.Engine)
-	c := realm.Claimant{UID: uid, Shared: target.SharedRealm, Suspended: suspended, Deleted: deleted}
+	c := realm.Claimant{
+		UID: string(object.GetUID()), Name: fmt.Sprintf("%s/%s -n %s", kind, object.GetName(), object.GetNamespace()),
+		Shared: target.SharedRealm, Suspended: suspended, Deleted: deleted,
+	}
 	if engine != "" {
 		c.Digest = realm.Digest(engine, target.CoordinationKey)
 	}
