@@ -8,7 +8,7 @@ var eventReasons = []Entry{
 	{Event, "ApprovalStale", "Warning on PtahSchemaApproval", "The approval does not fit its plan any more.", approver, "somebody approves the current plan", plan},
 	{Event, "ArtifactVerificationRefused", "Warning on PtahSchema", "Verification refused the artifact, and there is no plan.", author, "an artifact that the policy accepts, or another policy", check},
 	{Event, "ExecutionBindingChanged", "Warning on PtahSchema and PtahMigration", "The manager, runner or executor is another build. Plans and approvals of the old one are retired.", itself, "everything is read again", look},
-	{Event, "LeaseContinuityLost", "Warning on PtahSchema", "The database's lock was not held without a gap, and the result was thrown away.", itself, "it is done again", look},
+	{Event, "LeaseContinuityLost", "Warning on PtahSchema", "The database's lock was not held without a gap, and the result was thrown away.", itself, "a reading is done again; an Apply never is: its outcome is unknown then, and a fresh reading decides", look},
 	{Event, "MigrationJobCleanupDeferred", "Warning on PtahMigration", "The cleanup of a Job could not be scheduled. The Job keeps its own deadline.", itself, "tried again by itself", ""},
 	{Event, "MigrationRunFinished", "Normal or Warning on PtahMigration", "A run ended. Normal for Applied and UpToDate; Warning for Failed, Partial and Unknown.", itself, "", show},
 	{Event, "MigrationRunUncertain", "Warning on PtahMigration", "A run ended without establishing what it committed. A record of it stands in status.unresolvedRun.", operator, "find out what ran; a reading with nothing left to apply clears the record", settle},

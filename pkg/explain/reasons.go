@@ -25,7 +25,7 @@ var reasons = []Entry{
 	{Reason, "InSync", "Ready=True", "A separate read-only plan is empty: the database is what the artifact says.", nobody, "drift, or a change of the spec or the artifact", ""},
 	{Reason, "InputsChanged", "PlanReady=False, Progressing=True", "Something that the operation rested on changed while it ran, so that its result was thrown away.", itself, "it is done again", look},
 	{Reason, "JobCompleted", "Applying=False", "The Apply's Job ended, or none ran yet. Whether the database is in sync is shown separately.", nobody, "the next Apply", ""},
-	{Reason, "LeaseContinuityLost", "PlanReady=False", "The database's lock was not held without a gap, so that the result is not used.", itself, "it is done again", look},
+	{Reason, "LeaseContinuityLost", "PlanReady=False", "The database's lock was not held without a gap, so that the result is not used.", itself, "it is planned again", look},
 	{Reason, "MigrationsPending", "PtahMigration: Progressing=True, Ready=False", "Versions remain to be run.", itself, "a plan, a decision where one is needed, and an Apply", show},
 	{Reason, "NoChanges", "PlanReady=False", "There is nothing to do: the plan would be empty.", nobody, "the next difference", ""},
 	{Reason, "NotRequired", "ApprovalRequired=False", "No approval is asked for: there is no plan yet, the policy needs none, or something else holds the plan.", nobody, "a plan that needs one", ""},
