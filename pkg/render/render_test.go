@@ -201,3 +201,26 @@ func TestDocumentsSayWhatTheyAre(t *testing.T) {
 		assert.Equal(t, render.Meta{APIVersion: render.APIVersion, Kind: kind}, head)
 	}
 }
+
+// A suspension holds the proof that an Apply owes: nothing is late then, and no time of a next look is true.
+func TestProofThatASuspensionHolds(t *testing.T) {
+	long := now.Add(-3 * time.Hour)
+	r := &render.Resource{
+		Namespace: "app", ResourceKind: render.KindSchema, Name: "shop", Phase: "VerifyingConvergence", Ready: "False", NextReconciliation: &long, CreatedAt: long,
+		Suspended: true, PendingProof: &render.Proof{Outcome: "ApplySucceeded", Plan: "p"},
+	}
+	draw := func(view render.View) string {
+		text, err := render.Render(view, render.Options{Format: render.Format{Kind: render.Text}, Theme: render.Theme{Unicode: true, Width: 160}})
+		require.NoError(t, err)
+		return string(text)
+	}
+	assert.NotContains(t, draw(render.NewStatusList([]*render.Resource{r}, nil, now, true)), "late")
+	one := draw(render.NewStatus(r, now))
+	assert.Contains(t, one, "VerifyingConvergence, suspended (spec.suspend)")
+	assert.Contains(t, one, "once it is resumed")
+
+	r.Operation = &render.Operation{Type: "Observe", Dispatched: true, StartedAt: now.Add(-time.Second)}
+	assert.NotContains(t, draw(render.NewStatus(r, now)), "once it is resumed", "its reading runs, and goes on")
+	r.Operation, r.Suspended = nil, false
+	assert.Contains(t, draw(render.NewStatusList([]*render.Resource{r}, nil, now, true)), "3h late")
+}

@@ -135,6 +135,14 @@ type Unresolved struct {
 	JobName     string    `json:"jobName,omitempty"`
 }
 
+// phaseSuspended is the phase of both families that says by itself that spec.suspend is set.
+const phaseSuspended = "Suspended"
+
+// proofHeld says whether a proof is owed that nothing works on: spec.suspend holds it, and no reading of it runs.
+func (r *Resource) proofHeld() bool {
+	return r.Suspended && !r.Deleting && r.PendingProof != nil && (r.Operation == nil || !r.Operation.Dispatched)
+}
+
 // Proof is the reading that is owed after an Apply.
 type Proof struct {
 	Outcome      string     `json:"outcome"`

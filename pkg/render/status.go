@@ -70,6 +70,9 @@ func (s *Status) phase() string {
 	if s.ObservedGeneration < s.Generation {
 		text += fmt.Sprintf(" (of generation %d; the resource is at %d)", s.ObservedGeneration, s.Generation)
 	}
+	if s.Suspended && s.Phase != phaseSuspended {
+		text += ", suspended (spec.suspend)"
+	}
 	if s.Deleting {
 		text += ", being deleted"
 	}
@@ -97,6 +100,9 @@ func oneLine(text string) string { return strings.Join(strings.Fields(Printable(
 func (s *Status) next() string {
 	if text := s.Operation.now(s.now); text != "" {
 		return text
+	}
+	if s.proofHeld() {
+		return "once it is resumed"
 	}
 	if s.NextReconciliation == nil {
 		return "not scheduled"
@@ -182,7 +188,7 @@ func (s *Status) drawPlan(c *Canvas, f *fields) {
 	if a := s.Applied; a != nil {
 		f.line("Applied", fmt.Sprintf("%s, proven %s", a.Plan, Stamp(a.CompletedAt, s.now)))
 	} else if s.ResourceKind == KindSchema {
-		f.line("Applied", "never")
+		f.line("Applied", "no run proven for this artifact and database")
 	}
 	if r := s.LastRun; r != nil {
 		f.line("Last run", runText(r, s.now))

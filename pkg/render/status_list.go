@@ -108,7 +108,7 @@ func (l *StatusList) next(c *Canvas, r *Resource) string {
 		return text
 	}
 	switch at := r.NextReconciliation; {
-	case at == nil:
+	case at == nil, r.proofHeld():
 		return c.none()
 	case at.After(l.now):
 		return "in " + Age(at.Sub(l.now))

@@ -2,6 +2,7 @@ package schema_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -169,6 +170,30 @@ func TestConditionsAtRestSpeakOfThePresentGeneration(t *testing.T) {
 			assert.Equal(t, c.phase, st.Phase)
 			assert.EqualValues(t, 4, st.ObservedGeneration)
 			assert.Empty(t, older(st, 4))
+		})
+	}
+}
+
+// The next look after an Apply is the one that proves it. A time of before the Apply would have a table call a proof late that may not begin yet.
+func TestNextLookAfterAnApplyIsTheProof(t *testing.T) {
+	for name, c := range map[string]struct{ after, want time.Time }{
+		"at once":                     {time.Time{}, now},
+		"once no Pod can write":       {now.Add(3 * time.Minute), now.Add(3 * time.Minute)},
+		"no Pod can write long since": {now.Add(-time.Minute), now},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := edited(func(s *v1alpha1.PtahSchema) {
+				s.Status.Plan = &v1alpha1.SchemaPlanRecord{Name: "p"}
+				old := metav1.NewTime(now.Add(-time.Hour))
+				s.Status.NextReconciliationTime = &old
+			})
+			claimed(v, intent.Apply)
+			claim := *v.Durable().Claim
+			e := operation.Evidence{Kind: operation.EvidenceJobGone, Quiet: true}
+			d := v.Durable()
+			d.Claim, d.Proof = nil, &operation.Proof{OperationID: claim.ID, ObserveAfter: c.after}
+			st := record(v, d, operation.Turn{Kind: operation.TurnConcluded, Claim: claim, Evidence: e, Judged: v.Judge(claim, e)})
+			assert.Equal(t, c.want, st.NextReconciliationTime.Time)
 		})
 	}
 }

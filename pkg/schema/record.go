@@ -2,6 +2,7 @@ package schema
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -80,6 +81,7 @@ func (w *writer) durable(d operation.Durable) {
 		st.PendingObservation = nil
 	case st.PendingObservation == nil || st.PendingObservation.ApplyOperationID != p.OperationID:
 		st.PendingObservation = w.proofOf(*p)
+		st.NextReconciliationTime = later(slices.MaxFunc([]time.Time{w.view.Now, p.ObserveAfter}, time.Time.Compare))
 	default:
 		st.PendingObservation.LeaseEpoch, st.PendingObservation.PlanRequired = p.LeaseEpoch, p.PlanRequired
 	}

@@ -89,6 +89,9 @@ func (w work) suspending() []string {
 	switch {
 	case w.mutating && w.dispatched:
 		lines = append(lines, "the Apply that runs goes on: its Pod is not deleted, and it is watched until its outcome is known")
+		if w.kind == "schema" {
+			lines = append(lines, "the reading that this Apply then owes waits, and the database's lock is kept until it is resumed or deleted: nothing else can change that database meanwhile")
+		}
 	case w.mutating:
 		lines = append(lines, "the Apply that was about to start is given up before it changes anything")
 	case w.operation != "" && w.proof == "":

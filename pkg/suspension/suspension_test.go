@@ -34,7 +34,7 @@ func TestSchema(t *testing.T) {
 		"again":             {[]func(*v1alpha1.PtahSchema){suspended}, true, "", true, false, nil, nil},
 		"a plan that waits": {[]func(*v1alpha1.PtahSchema){plan}, true, "", false, false, []string{"plan p takes no approval"}, nil},
 		"reading":           {[]func(*v1alpha1.PtahSchema){operation("Observe", true)}, true, "Observe runs as Job job", false, false, []string{"Observe only reads: its result is thrown away"}, nil},
-		"applying":          {[]func(*v1alpha1.PtahSchema){plan, operation("Apply", true)}, true, "Apply runs as Job job", false, true, []string{"goes on: its Pod is not deleted"}, []string{"given up", "takes no approval"}},
+		"applying":          {[]func(*v1alpha1.PtahSchema){plan, operation("Apply", true)}, true, "Apply runs as Job job", false, true, []string{"goes on: its Pod is not deleted", "lock is kept until it is resumed or deleted"}, []string{"given up", "takes no approval"}},
 		"about to apply":    {[]func(*v1alpha1.PtahSchema){plan, operation("Apply", false)}, true, "Apply is about to start", false, false, []string{"is given up"}, []string{"goes on"}},
 		"a proof is owed":   {[]func(*v1alpha1.PtahSchema){plan, proof}, true, "a proof is owed after an Apply (OutcomeUnknown)", false, false, []string{"lock is kept"}, []string{"takes no approval"}},
 		"a proof is read":   {[]func(*v1alpha1.PtahSchema){proof, operation("Observe", true)}, true, "Observe runs as Job job", false, false, []string{"lock is kept"}, []string{"thrown away"}},

@@ -70,6 +70,8 @@ type facts struct {
 	current                bool // the status describes the present generation, and the artifact that is asked for
 	settled                bool // no reading is under way
 	busy, suspended, taken bool
+	writing                bool // an Apply is dispatched
+	held                   bool // a proof is owed, and waits for the end of a suspension
 	inSync                 bool
 	asked                  string // plan that waits for an approval
 	running                bool   // an Apply is claimed, or its proof is owed
@@ -98,6 +100,10 @@ func SchemaDistance(schema *v1alpha1.PtahSchema, wish Wish) Distance {
 		}
 	}
 	f.running = applyUnproven(status)
+	if op := status.ActiveOperation; op != nil {
+		f.writing = op.Type == v1alpha1.SchemaApply && op.DispatchStarted
+	}
+	f.held = status.PendingObservation != nil && f.answer.Reason == v1alpha1.ReasonSuspended
 	if a := status.Applied; a != nil && status.Source != nil {
 		matches := a.ArtifactDigest == status.Source.Digest
 		if wish.Plan != "" {
@@ -141,6 +147,9 @@ func MigrationDistance(migration *v1alpha1.PtahMigration, wish Wish) Distance {
 		taken:   status.Phase == v1alpha1.MigrationPhaseSuspended && status.ObservedGeneration >= migration.Generation,
 		inSync:  status.Phase == v1alpha1.MigrationPhaseInSync && readyNow(status.Conditions, migration.Generation) && status.UnresolvedRun == nil,
 		current: status.ObservedGeneration >= migration.Generation,
+	}
+	if op := status.ActiveOperation; op != nil {
+		f.writing = op.Type == v1alpha1.MigrationApply && op.DispatchStarted
 	}
 	if a := status.Artifact; wish.Digest != "" {
 		f.current = f.current && a != nil && a.Digest == wish.Digest
@@ -226,6 +235,10 @@ func (f *facts) toSuspension() Distance {
 		return Distance{Progress: NeedsRepair, Text: "a person: spec.suspend is false"}
 	case f.taken && !f.busy:
 		return reached
+	case f.writing:
+		return Distance{Text: f.answer.Text}
+	case f.taken && f.held:
+		return Distance{Progress: NeedsRepair, Text: "a person: no Job runs, but the reading that the last Apply owes waits until it is resumed or deleted"}
 	case f.taken:
 		return Distance{Text: "what is still owed: " + f.answer.Text}
 	default:

@@ -59,7 +59,9 @@ func TestSchemaDistance(t *testing.T) {
 		"suspended, not seen yet":            {schema(v1alpha1.SchemaPhaseInSync, suspend, edited, inSync), waiting.Wish{Goal: "insync"}, waiting.NeedsRepair},
 		"suspended, taken up":                {schema(v1alpha1.SchemaPhaseSuspended, suspend, with("Suspended", "True", "Requested")), waiting.Wish{Goal: "suspended"}, waiting.Reached},
 		"suspended, not taken up":            {schema(v1alpha1.SchemaPhaseInSync, suspend, edited), waiting.Wish{Goal: "suspended"}, waiting.Underway},
-		"suspended while a proof is owed":    {schema(v1alpha1.SchemaPhaseVerifyingConvergence, suspend, with("Suspended", "True", "Requested"), func(s *v1alpha1.PtahSchema) { pending(s, v1alpha1.OutcomeUnknown) }), waiting.Wish{Goal: "suspended"}, waiting.Underway},
+		"suspended while a proof is owed":    {schema(v1alpha1.SchemaPhaseVerifyingConvergence, suspend, with("Suspended", "True", "Requested"), func(s *v1alpha1.PtahSchema) { pending(s, v1alpha1.OutcomeUnknown) }), waiting.Wish{Goal: "suspended"}, waiting.NeedsRepair},
+		"suspended while a proof is read":    {schema(v1alpha1.SchemaPhaseVerifyingConvergence, operation("Observe", 1, true), suspend, with("Suspended", "True", "Requested"), func(s *v1alpha1.PtahSchema) { pending(s, v1alpha1.OutcomeUnknown) }), waiting.Wish{Goal: "suspended"}, waiting.Underway},
+		"a proof that suspension holds":      {schema(v1alpha1.SchemaPhaseVerifyingConvergence, suspend, with("Suspended", "True", "Requested"), func(s *v1alpha1.PtahSchema) { pending(s, v1alpha1.OutcomeUnknown) }), waiting.Wish{Goal: "insync"}, waiting.NeedsRepair},
 		"nobody asked for suspension":        {schema(v1alpha1.SchemaPhaseInSync, inSync), waiting.Wish{Goal: "suspended"}, waiting.NeedsRepair},
 		"applied":                            {schema(v1alpha1.SchemaPhaseObserving, digestOf("a"), appliedPlan("p", "a")), waiting.Wish{Goal: "applied"}, waiting.Reached},
 		"applied another artifact":           {schema(v1alpha1.SchemaPhaseObserving, digestOf("b"), appliedPlan("p", "a")), waiting.Wish{Goal: "applied"}, waiting.Underway},
@@ -118,6 +120,16 @@ func TestAnEarlierProofOfTheSamePlanDoesNotCount(t *testing.T) {
 			assert.Equal(t, c.bare, d.Progress, d.Text)
 		})
 	}
+}
+
+// What a suspension waits for while an Apply runs is the Apply: the manager takes the suspension up when its outcome is known.
+func TestSuspensionWaitsForTheApply(t *testing.T) {
+	s := schema(v1alpha1.SchemaPhaseApplying, suspend, operation("Apply", 1, true), func(s *v1alpha1.PtahSchema) { s.Generation = 4 })
+	assert.Equal(t, waiting.Distance{Text: "the Apply Job job (attempt 1)"}, waiting.SchemaDistance(s, waiting.Wish{Goal: "suspended"}))
+	m := &v1alpha1.PtahMigration{}
+	m.Spec.Suspend, m.Generation = true, 2
+	m.Status.ActiveOperation = &v1alpha1.MigrationOperation{Type: v1alpha1.MigrationApply, JobName: "job", Attempt: 1, DispatchStarted: true}
+	assert.Equal(t, waiting.Distance{Text: "the Apply Job job (attempt 1)"}, waiting.MigrationDistance(m, waiting.Wish{Goal: "suspended"}))
 }
 
 // Whatever a status says, it counts for nothing while the spec is ahead of it.

@@ -44,8 +44,8 @@ func Schema(schema *v1alpha1.PtahSchema) Answer {
 	if op := status.ActiveOperation; op != nil && op.Type == v1alpha1.SchemaApply && op.DispatchStarted {
 		return Answer{Party: Ptah, Text: fmt.Sprintf("the Apply Job %s (attempt %d)", op.JobName, op.Attempt)}
 	}
-	if pending := status.PendingObservation; pending != nil {
-		return proof(pending)
+	if status.PendingObservation != nil {
+		return proof(schema)
 	}
 	if schema.DeletionTimestamp != nil {
 		return Answer{Party: Ptah, Text: "its finalizer: deletion is under way"}
@@ -72,11 +72,23 @@ func Schema(schema *v1alpha1.PtahSchema) Answer {
 	return fallback(ready)
 }
 
-func proof(pending *v1alpha1.PendingObservation) Answer {
-	if pending.Outcome == v1alpha1.OutcomeUnknown {
+// proof is the reading that an Apply owes. A deletion gives it up as soon as nothing can write any more; a suspension holds it until it is
+// resumed, but for one that runs already.
+func proof(schema *v1alpha1.PtahSchema) Answer {
+	unknown := schema.Status.PendingObservation.Outcome == v1alpha1.OutcomeUnknown
+	op := schema.Status.ActiveOperation
+	switch {
+	case schema.DeletionTimestamp != nil:
+		return Answer{Party: Ptah, Text: "its finalizer: deletion is under way, and ends once no Pod of the Apply can write"}
+	case schema.Spec.Suspend && (op == nil || !op.DispatchStarted) && unknown:
+		return Answer{Party: Author, Text: "a person: suspended (spec.suspend); the outcome of the Apply stays unknown until it is resumed", Reason: v1alpha1.ReasonSuspended}
+	case schema.Spec.Suspend && (op == nil || !op.DispatchStarted):
+		return Answer{Party: Author, Text: "a person: suspended (spec.suspend); the reading that proves the Apply waits until it is resumed", Reason: v1alpha1.ReasonSuspended}
+	case unknown:
 		return Answer{Party: Ptah, Text: "a fresh reading: the outcome of the Apply is unknown", Reason: v1alpha1.ReasonApplyOutcomeUnknown}
+	default:
+		return Answer{Party: Ptah, Text: "a fresh reading that proves the Apply", Reason: v1alpha1.ReasonVerifyingConvergence}
 	}
-	return Answer{Party: Ptah, Text: "a fresh reading that proves the Apply", Reason: v1alpha1.ReasonVerifyingConvergence}
 }
 
 // retrying is an operation that failed and comes again by itself. The next scheduled time says when.

@@ -95,11 +95,15 @@ func TestSchema(t *testing.T) {
 		"proof outranks deletion": {schema(v1alpha1.SchemaPhaseVerifyingConvergence, func(s *v1alpha1.PtahSchema) {
 			s.DeletionTimestamp = &deleted
 			pending(s, v1alpha1.OutcomeApplySucceeded)
-		}), waiting.Ptah, "a fresh reading that proves the Apply"},
-		"unknown outcome":          {schema(v1alpha1.SchemaPhaseVerifyingConvergence, func(s *v1alpha1.PtahSchema) { pending(s, v1alpha1.OutcomeUnknown) }), waiting.Ptah, "a fresh reading: the outcome of the Apply is unknown"},
-		"deleting":                 {schema(v1alpha1.SchemaPhaseInSync, ready("True", v1alpha1.ReasonInSync), func(s *v1alpha1.PtahSchema) { s.DeletionTimestamp = &deleted }), waiting.Ptah, "its finalizer: deletion is under way"},
-		"a newer manager's reason": {schema("Dreaming", ready("False", "Nightmare")), waiting.Ptah, "what condition Ready says: Nightmare"},
-		"a newer manager, ready":   {schema("Dreaming", ready("True", "Bliss")), waiting.Nobody, ""},
+		}), waiting.Ptah, "its finalizer: deletion is under way, and ends once no Pod of the Apply can write"},
+		"proof under way":             {schema(v1alpha1.SchemaPhaseVerifyingConvergence, func(s *v1alpha1.PtahSchema) { pending(s, v1alpha1.OutcomeApplySucceeded) }), waiting.Ptah, "a fresh reading that proves the Apply"},
+		"suspension holds a proof":    {schema(v1alpha1.SchemaPhaseVerifyingConvergence, suspend, func(s *v1alpha1.PtahSchema) { pending(s, v1alpha1.OutcomeApplySucceeded) }), waiting.Author, "a person: suspended (spec.suspend); the reading that proves the Apply waits until it is resumed"},
+		"suspension holds the answer": {schema(v1alpha1.SchemaPhaseVerifyingConvergence, suspend, func(s *v1alpha1.PtahSchema) { pending(s, v1alpha1.OutcomeUnknown) }), waiting.Author, "a person: suspended (spec.suspend); the outcome of the Apply stays unknown until it is resumed"},
+		"a proof that runs goes on":   {schema(v1alpha1.SchemaPhaseObserving, suspend, operation("Observe", 1, true), func(s *v1alpha1.PtahSchema) { pending(s, v1alpha1.OutcomeApplySucceeded) }), waiting.Ptah, "a fresh reading that proves the Apply"},
+		"unknown outcome":             {schema(v1alpha1.SchemaPhaseVerifyingConvergence, func(s *v1alpha1.PtahSchema) { pending(s, v1alpha1.OutcomeUnknown) }), waiting.Ptah, "a fresh reading: the outcome of the Apply is unknown"},
+		"deleting":                    {schema(v1alpha1.SchemaPhaseInSync, ready("True", v1alpha1.ReasonInSync), func(s *v1alpha1.PtahSchema) { s.DeletionTimestamp = &deleted }), waiting.Ptah, "its finalizer: deletion is under way"},
+		"a newer manager's reason":    {schema("Dreaming", ready("False", "Nightmare")), waiting.Ptah, "what condition Ready says: Nightmare"},
+		"a newer manager, ready":      {schema("Dreaming", ready("True", "Bliss")), waiting.Nobody, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer := waiting.Schema(c.schema)

@@ -230,6 +230,9 @@ func (o *statusOptions) advise(items []*render.Resource) {
 		if stuck(item) {
 			o.unblock(item)
 		}
+		if item.Suspended && item.PendingProof != nil && item.WaitingFor.Party == string(waiting.Author) {
+			o.global.Next("kubectl ptah resume schema/%s -n %s", item.Name, item.Namespace)
+		}
 		if sooner(item, o.global.Clock()) {
 			o.global.Note(render.Plain, "to have it looked at now, change its spec: kubectl ptah suspend schema/%[1]s -n %[2]s, then kubectl ptah resume schema/%[1]s -n %[2]s", item.Name, item.Namespace)
 		}

@@ -25,7 +25,7 @@ States:
   awaiting-approval  a current plan waits for a decision
   applied            the Apply of the current artifact (with --plan: of that plan) is proven, or
                      nothing was left to apply
-  suspended          spec.suspend is taken up and nothing runs any more
+  suspended          spec.suspend is taken up, nothing runs any more and no proof of an Apply is held back
   idle               nothing runs and no proof is owed
   deleted            the resource is gone
 
