@@ -11,12 +11,12 @@ import (
 
 func TestSweepTakesWhatNobodyOwns(t *testing.T) {
 	parent := t.TempDir()
-	make := func(prefix string) *Dir {
+	owned := func(prefix string) *Dir {
 		d, err := in(parent, prefix)
 		require.NoError(t, err)
 		return d
 	}
-	alive, dead, other := make("server-"), make("server-"), make("other-")
+	alive, dead, other := owned("server-"), owned("server-"), owned("other-")
 	young := filepath.Join(parent, "server-young")
 	require.NoError(t, os.Mkdir(young, 0o700))
 	require.NoError(t, dead.lock.Close(), "as the end of its process does")
