@@ -129,6 +129,11 @@ func constraint(t *model.Table, name string) *model.Constraint {
 
 // indexGoes reports an index of the target that cannot stay as it is.
 func (p *planner) indexGoes(t *diff.TableChange, x *model.Index) bool {
+	return p.indexChanges(t, x) || p.isShadowed(t, x)
+}
+
+// indexChanges reports an index of the target that is not declared like this, or that holds a column which is built again.
+func (p *planner) indexChanges(t *diff.TableChange, x *model.Index) bool {
 	for _, c := range t.Indexes {
 		if c.Old != nil && c.Old.Name == x.Name {
 			return c.New == nil || !onlyHidden(c)
@@ -141,7 +146,7 @@ func (p *planner) indexGoes(t *diff.TableChange, x *model.Index) bool {
 			}
 		}
 	}
-	return p.isShadowed(t, x)
+	return false
 }
 
 func keyColumns(k model.IndexKey) map[string]bool {
@@ -302,7 +307,8 @@ func (p *planner) loses(o, n *model.Table, columns []string) bool {
 		return false
 	}
 	for i := range o.Indexes {
-		if x := &o.Indexes[i]; serves(x, columns) && p.indexGoes(t, x) {
+		// One that is shadowed comes back in the statement that it goes in, and so does the one that casts the shadow.
+		if x := &o.Indexes[i]; serves(x, columns) && p.indexChanges(t, x) {
 			return true
 		}
 	}

@@ -101,6 +101,7 @@ var probes = map[string]probe{
 	"foreign key set null":        {parent + fk, parent + fk + " ON DELETE SET NULL ON UPDATE NO ACTION"},
 	"foreign key column type":     {parent + fk, "CREATE TABLE p (id BIGINT PRIMARY KEY); CREATE TABLE c (p BIGINT, KEY k (p)); " + fk},
 	"foreign key to itself":       {"CREATE TABLE t (id INT PRIMARY KEY, p INT)", "CREATE TABLE t (id INT PRIMARY KEY, p INT, CONSTRAINT f FOREIGN KEY (p) REFERENCES t (id))"},
+	"foreign key shadowed":        {parent + fk, parent + fk + "; ALTER TABLE c ADD UNIQUE u (p)"},
 	"foreign keys in a circle":    {"", circle},
 	"foreign key index grows":     {parent + fk, parent + "ALTER TABLE c DROP KEY k, ADD n INT, ADD KEY k (p, n); " + fk},
 	"child and parent go":         {"", parent + fk},
@@ -174,4 +175,14 @@ func TestProbesConvergeInBothDirections(t *testing.T) {
 			assert.NotEmpty(t, converge(t, engine.Options{URL: b}, modelA).Statements)
 		})
 	}
+}
+
+// TestForeignKeyStaysBesideAnotherIndex: an index that the server may have made for a foreign key by itself goes silently where another one could serve
+// the key. It is written down in the same statement, and the key is never away.
+func TestForeignKeyStaysBesideAnotherIndex(t *testing.T) {
+	s := mytest.Start(t)
+	made := parent + fk
+	doc := converge(t, engine.Options{URL: create(t, s, made)}, declare(t, s, made+"; ALTER TABLE c ADD UNIQUE u (p)"))
+	assert.Equal(t, []string{"ALTER TABLE `c` DROP INDEX `k`,\n  ADD KEY `k` (`p`),\n  ADD UNIQUE KEY `u` (`p`)"}, statements(doc))
+	assert.False(t, doc.Destructive)
 }
