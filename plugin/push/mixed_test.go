@@ -83,7 +83,7 @@ func TestSourcesThatAreRefused(t *testing.T) {
 		code options.Code
 		want string
 	}{
-		"every fault of a file": {[]string{"a.yaml"}, options.Failed, "error: a.yaml:1:1: unknown key \"tabels\"; allowed here: composites, constraints, data, domains, enums, extensions, functions, grants, indexes, materialized_views, matviews, ranges, rls_enabled, rls_enabled_tables, rls_policies, roles, schemas, sequences, tables, triggers, views\nerror: a.yaml:2:13: view \"v\": unknown key \"bdy\""},
+		"every fault of a file": {[]string{"a.yaml"}, options.Failed, "error: a.yaml:1:1: unknown key \"tabels\"; allowed here: composites, constraints, data, default_privileges, domains, enums, extensions, functions, grants, indexes, materialized_views, matviews, ranges, revokes, rls_enabled, rls_enabled_tables, rls_policies, roles, schemas, sequences, tables, triggers, views\nerror: a.yaml:2:13: view \"v\": unknown key \"bdy\""},
 		"declared differently":  {[]string{"b.yaml", "c.yaml"}, options.Failed, `c.yaml:1:12: enum "public"."e" is declared differently at b.yaml:1:12: property values`},
 		"a link out":            {[]string{"link.sql"}, options.Usage, "link.sql leads out of the working directory"},
 		"a path out":            {[]string{"../x.sql"}, options.Failed, "reading the schema"},
