@@ -29,6 +29,7 @@ type reader struct {
 	own map[partKey]bool
 	// ownNotNulls are the columns that would stay NOT NULL without the parents.
 	ownNotNulls map[model.ColumnRef]bool
+	ties        []tie
 }
 
 // readCatalog reads the whole database within the current transaction, which must have run deparse.
@@ -48,6 +49,7 @@ func (s *session) readCatalog(ctx context.Context) (*model.Database, error) {
 		{"NOT NULL constraints", r.readNotNulls},
 		{"constraints", r.readConstraints},
 		{"indexes", r.readIndexes},
+		{"generated columns", r.readTies},
 		{"definitions", r.readDefinitions},
 		{"other objects", r.readUnmodelled},
 	} {
@@ -71,7 +73,7 @@ func (s *session) readCatalog(ctx context.Context) (*model.Database, error) {
 	if err := r.db.Validate(); err != nil {
 		return nil, fault.Wrap(err, frame.CodeInternal, "reading the catalog: the result is not a valid model")
 	}
-	s.inherited, s.own, s.ownNotNulls = r.inherited, r.own, r.ownNotNulls
+	s.inherited, s.own, s.ownNotNulls, s.ties = r.inherited, r.own, r.ownNotNulls, r.ties
 	return r.db, nil
 }
 

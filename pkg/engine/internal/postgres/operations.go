@@ -140,7 +140,7 @@ func (s *session) planFrom(ctx context.Context, opts contract.Options, sc scope.
 		return contract.PlanResult{}, err
 	}
 	renames = append(renames, set...)
-	p := &planner{live: from, renames: renames, asides: asides, from: renamed, to: to, excluded: excluded, major: s.major, online: opts.TransactionMode == contract.TransactionNone, shelf: shelf, inherited: s.inherited, own: s.own, ownNotNulls: s.ownNotNulls}
+	p := &planner{live: from, renames: renames, asides: asides, from: renamed, to: to, excluded: excluded, major: s.major, online: opts.TransactionMode == contract.TransactionNone, shelf: shelf, inherited: s.inherited, own: s.own, ownNotNulls: s.ownNotNulls, ties: s.ties}
 	p.privilegePlan = privilegePlan{authority: s.authority, managed: managed, declared: to.Grants}
 	p.dropOwners()
 	p.diff = diff.Compare(renamed, p.to)

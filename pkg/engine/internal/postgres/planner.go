@@ -110,6 +110,7 @@ type planner struct {
 	own       map[partKey]bool // those checks of inherited that stay without the parents
 	// ownNotNulls are the columns that stay NOT NULL without the parents, on PostgreSQL 18.
 	ownNotNulls map[model.ColumnRef]bool
+	ties        []tie
 	definitionPlan
 	privilegePlan
 }

@@ -38,6 +38,9 @@ func (p *planner) refuseHeldBack() error {
 	if err := p.refuseHeldDefinitions(); err != nil {
 		return err
 	}
+	if err := p.refuseTies(); err != nil {
+		return err
+	}
 	for i := range p.excluded.Tables {
 		t := &p.excluded.Tables[i]
 		for j := range t.Constraints {

@@ -36,6 +36,7 @@ type session struct {
 	inherited   map[model.Name]*model.Table
 	own         map[partKey]bool
 	ownNotNulls map[model.ColumnRef]bool
+	ties        []tie
 	// authority is what the last reading found of privileges beside the model; nil where none are managed.
 	authority *authority
 }
