@@ -60,6 +60,34 @@ var newerCases = map[string]probe{
 		"CREATE TABLE t (n int)",
 		"CREATE TABLE t (n int, g int GENERATED ALWAYS AS (n * 2) STORED); ALTER TABLE t ADD CONSTRAINT x NOT NULL g NOT VALID",
 	},
+	"a parent and its child get a NOT NULL each": {
+		"CREATE TABLE zp (a int); CREATE TABLE c (a int) INHERITS (zp)",
+		"CREATE TABLE zp (a int NOT NULL); CREATE TABLE c (a int NOT NULL) INHERITS (zp)",
+	},
+	"a parent and its child get a named NOT NULL each": {
+		"CREATE TABLE zp (a int); CREATE TABLE c (a int) INHERITS (zp); CREATE TABLE d () INHERITS (c)",
+		"CREATE TABLE zp (a int CONSTRAINT pn NOT NULL); CREATE TABLE c (a int CONSTRAINT cn NOT NULL) INHERITS (zp); CREATE TABLE d (CONSTRAINT dn NOT NULL a) INHERITS (c)",
+	},
+	"a child with a NOT NULL takes another name as its parent gets one": {
+		"CREATE TABLE zp (a int); CREATE TABLE c (a int NOT NULL) INHERITS (zp)",
+		"CREATE TABLE zp (a int NOT NULL); CREATE TABLE c (a int CONSTRAINT cn NOT NULL) INHERITS (zp)",
+	},
+	"a child keeps the NOT NULL that its parent loses": {
+		"CREATE TABLE zp (a int NOT NULL, b int NOT NULL); CREATE TABLE c () INHERITS (zp)",
+		"CREATE TABLE zp (a int NOT NULL NO INHERIT, b int); CREATE TABLE c (CONSTRAINT cn NOT NULL a, NOT NULL b) INHERITS (zp)",
+	},
+	"a new child with a named NOT NULL of both": {
+		"CREATE TABLE zp (a int CONSTRAINT pn NOT NULL); CREATE TABLE pp (a int NOT NULL, b int) PARTITION BY LIST (a)",
+		"CREATE TABLE zp (a int CONSTRAINT pn NOT NULL); CREATE TABLE c (CONSTRAINT cn NOT NULL a) INHERITS (zp); CREATE TABLE pp (a int NOT NULL, b int) PARTITION BY LIST (a); CREATE TABLE q PARTITION OF pp (CONSTRAINT qn NOT NULL a, CONSTRAINT qb NOT NULL b) DEFAULT",
+	},
+	"a table with a named NOT NULL becomes a partition": {
+		"CREATE TABLE pp (a int NOT NULL) PARTITION BY LIST (a); CREATE TABLE q (a int)",
+		"CREATE TABLE pp (a int NOT NULL) PARTITION BY LIST (a); CREATE TABLE q PARTITION OF pp (CONSTRAINT qn NOT NULL a) DEFAULT",
+	},
+	"a parent's NOT NULL takes another name": {
+		"CREATE TABLE zp (a int NOT NULL); CREATE TABLE c () INHERITS (zp)",
+		"CREATE TABLE zp (a int CONSTRAINT pn NOT NULL); CREATE TABLE c () INHERITS (zp)",
+	},
 }
 
 // TestGeneratedCases goes from each schema of a case to the other, in one transaction and with the online forms.

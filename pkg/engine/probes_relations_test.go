@@ -111,6 +111,28 @@ func TestRelationsRefusedByName(t *testing.T) {
 	}
 }
 
+// TestNotNullOfParentsAndChildrenRefused: while a parent has a NOT NULL too, the server cannot rename the child's.
+func TestNotNullOfParentsAndChildrenRefused(t *testing.T) {
+	s := pgtest.Start(t)
+	if s.Major() < 18 {
+		t.Skip("NOT NULL has no names before PostgreSQL 18")
+	}
+	const plain = "CREATE TABLE zp (a int NOT NULL); CREATE TABLE c () INHERITS (zp)"
+	for name, c := range map[string]struct{ a, b, want string }{
+		"a name for what is inherited": {plain, "CREATE TABLE zp (a int NOT NULL); CREATE TABLE c (CONSTRAINT cn NOT NULL a) INHERITS (zp)", `the NOT NULL constraint "zp_a_not_null" of table "public"."c" is declared as "cn"`},
+		"another name":                 {"CREATE TABLE zp (a int NOT NULL); CREATE TABLE c (CONSTRAINT cn NOT NULL a) INHERITS (zp)", plain, `the NOT NULL constraint "cn" of table "public"."c" is declared as "c_a_not_null"`},
+		"the parent's with two names":  {"CREATE TABLE zp (a int NOT NULL); CREATE TABLE c (a int NOT NULL) INHERITS (zp)", "CREATE TABLE zp (a int CONSTRAINT pn NOT NULL); CREATE TABLE c (a int NOT NULL) INHERITS (zp)", `the NOT NULL constraint "zp_a_not_null" of table "public"."zp" is declared as "pn", and its child "public"."c" has it as "c_a_not_null"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := engine.Plan(testContext(t), engine.Options{URL: s.NewDatabase(t, c.a)}, declare(t, s, c.b))
+			var e *engine.Error
+			require.ErrorAs(t, err, &e)
+			assert.Equal(t, frame.CodeUnsupportedObject, e.Code)
+			assert.Contains(t, e.Message, c.want)
+		})
+	}
+}
+
 func TestRowsStayWhilePartitionsMove(t *testing.T) {
 	s := pgtest.Start(t)
 	target := s.NewDatabase(t, nested+"CREATE INDEX i ON p (n); INSERT INTO p SELECT g, CASE WHEN g % 2 = 0 THEN 'a' END FROM generate_series(1, 10) g")

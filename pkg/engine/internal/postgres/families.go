@@ -166,6 +166,9 @@ func (p *planner) join(o, n *model.Table, parents []model.Name, bound *model.Par
 		p.familyStep(phaseAttach, n, sql, kind, diff.Warning, "the table is declared under that parent", hazard, others)
 		if t := p.relative(parent); t != nil {
 			adopt(o, n, t, bound != nil)
+			if bound != nil {
+				p.attachedNotNulls(n, t)
+			}
 		}
 	}
 	n.Partition = nil
@@ -317,8 +320,8 @@ func (p *planner) inheritedState(t *model.Table, column string) model.Column {
 		if retyped && (old.Default != "" || n.Default != "") {
 			b.Default = n.Default
 		}
-		if old.NotNull != n.NotNull {
-			b.NotNull = n.NotNull || b.NotNull && p.ownNotNulls[model.ColumnRef{Table: t.Name, Column: column}]
+		if old.NotNull != n.NotNull && p.major < 18 { // see childNotNull
+			b.NotNull = n.NotNull
 			break
 		}
 	}

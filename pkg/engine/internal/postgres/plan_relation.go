@@ -230,8 +230,15 @@ func notNullSQL(c *model.Column) string {
 
 // alterNotNull plans NOT NULL and the constraint behind it.
 func (p *planner) alterNotNull(table model.Name, o, n *model.Column) {
+	before := *o
+	if !p.childNotNull(table, &before, n) {
+		p.setNotNull(phaseColumns, table, &before, n)
+	}
+}
+
+func (p *planner) setNotNull(ph phase, table model.Name, o, n *model.Column) {
 	add := func(action, kind, severity, reason, hazard string) {
-		p.add(phaseColumns, p.columnStep(table, n, action, kind, severity, reason, hazard))
+		p.add(ph, p.columnStep(table, n, action, kind, severity, reason, hazard))
 	}
 	rule := func(c *model.Column) model.NotNullRule {
 		if c.NotNullRule == nil {
@@ -254,14 +261,25 @@ func (p *planner) alterNotNull(table model.Name, o, n *model.Column) {
 			add("ALTER COLUMN "+ident(n.Name)+" SET NOT NULL", "set_not_null", diff.Warning, "the column is declared NOT NULL", hazard)
 			return
 		}
-		p.addNotNullRule(phaseColumns, table, n, hazard)
+		p.addNotNullRule(ph, table, n, hazard)
 	case n.NotNull:
-		if before.Name != after.Name {
-			add("RENAME CONSTRAINT "+ident(before.Name)+" TO "+ident(after.Name), "rename_constraint", diff.Warning, "the NOT NULL constraint has another name", "")
+		rename := func() {
+			if before.Name != after.Name {
+				add("RENAME CONSTRAINT "+ident(before.Name)+" TO "+ident(after.Name), "rename_constraint", diff.Warning, "the NOT NULL constraint has another name", "")
+			}
 		}
-		if before.NoInherit != after.NoInherit {
-			word := map[bool]string{true: "NO INHERIT", false: "INHERIT"}[after.NoInherit]
-			add("ALTER CONSTRAINT "+ident(after.Name)+" "+word, "alter_constraint", diff.Warning, "the NOT NULL constraint is inherited otherwise", "")
+		inherit := func(name, word string) {
+			add("ALTER CONSTRAINT "+ident(name)+" "+word, "alter_constraint", diff.Warning, "the NOT NULL constraint is inherited otherwise", "")
+		}
+		switch { // renamed while the children do not have it
+		case after.NoInherit && !before.NoInherit:
+			inherit(before.Name, "NO INHERIT")
+			rename()
+		case before.NoInherit && !after.NoInherit:
+			rename()
+			inherit(after.Name, "INHERIT")
+		default:
+			rename()
 		}
 		if before.NotValid && !after.NotValid {
 			add("VALIDATE CONSTRAINT "+ident(after.Name), "validate_constraint", diff.Warning, "the NOT NULL constraint is not validated", hazardExistingNull+"; "+hazardScanBeside)

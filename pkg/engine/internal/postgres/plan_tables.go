@@ -29,7 +29,7 @@ func (p *planner) planTables() {
 
 func (p *planner) createTable(t *model.Table) {
 	first, waiting := p.firstForm(t)
-	sql, later := createTableSQL(first)
+	sql, later := createTableSQL(first, p.inheritedNotNulls(t))
 	s := step{table: t.Name, Statement: plan.Statement{
 		SQL: sql, Severity: diff.Safe, Kind: "create_table", Object: display(t.Schema, t.Name.Name), Reason: "the table is declared and does not exist",
 	}}

@@ -43,6 +43,7 @@ const (
 	phaseTables
 	phaseAlterTypes
 	phaseAddColumns
+	phaseChildNotNulls // before the parents hand theirs down
 	phaseColumns
 	phaseAddGenerated
 	phaseOptions
@@ -167,6 +168,9 @@ func (p *planner) plan() ([]step, error) {
 	p.findTypes()
 	p.findFates()
 	p.findLeftovers()
+	if err := p.refuseNotNulls(); err != nil {
+		return nil, err
+	}
 	if err := p.refuseTypes(); err != nil {
 		return nil, err
 	}
@@ -189,6 +193,7 @@ func (p *planner) plan() ([]step, error) {
 	if err := p.planPrivileges(); err != nil {
 		return nil, err
 	}
+	p.phases[phaseChildNotNulls] = childrenFirst(p.phases[phaseChildNotNulls])
 	var out, outside []step
 	for _, steps := range p.phases {
 		for _, s := range steps {

@@ -247,14 +247,15 @@ func indexKeySQL(k *model.IndexKey) string {
 	return sql
 }
 
-// createTableSQL writes a table with every constraint that can stand in CREATE TABLE; the others are returned.
-func createTableSQL(t *model.Table) (string, []*model.Constraint) {
+// createTableSQL writes a table with every constraint that can stand in CREATE TABLE, and with more lines behind its columns; the others are returned.
+func createTableSQL(t *model.Table, more []string) (string, []*model.Constraint) {
 	lines := make([]string, 0, len(t.Columns)+len(t.Constraints))
 	for i := range t.Columns {
 		if !t.Columns[i].Inherited {
 			lines = append(lines, "  "+columnSQL(&t.Columns[i]))
 		}
 	}
+	lines = append(lines, more...)
 	var later []*model.Constraint
 	var keys [][]string
 	for _, kind := range []model.ConstraintKind{model.PrimaryKey, model.Unique, model.Exclusion, model.Check, model.ForeignKey} {

@@ -1,0 +1,253 @@
+package postgres
+
+import (
+	"github.com/ptah-run/ptah/pkg/engine/diff"
+	"github.com/ptah-run/ptah/pkg/engine/model"
+)
+
+// Since PostgreSQL 18 there is a constraint behind every NOT NULL. What a parent has it hands down to its children: to one that has none under the
+// parent's name, and one that has its own keeps that and its name, and only counts as inherited too. While it does, nothing can rename it but the
+// same rename of the parent's. So a child gets its own constraint, under its name, before the parent hands one down, and changes it after the parent
+// has stopped to.
+
+// handsDown reports whether children of a table with that column have its NOT NULL.
+func handsDown(c *model.Column) bool {
+	return c != nil && c.NotNull && (c.NotNullRule == nil || !c.NotNullRule.NoInherit)
+}
+
+// columnBefore is a column of any table as the plan's statements on NOT NULL find it: what is new is as declared.
+func (p *planner) columnBefore(table model.Name, column string) *model.Column {
+	for _, db := range []*model.Database{p.from, p.excluded} {
+		if t := db.Table(table); t != nil && t.Column(column) != nil && !p.rebuilt[model.ColumnRef{Table: table, Column: column}] {
+			return t.Column(column)
+		}
+	}
+	return p.columnAfter(table, column)
+}
+
+func (p *planner) columnAfter(table model.Name, column string) *model.Column {
+	if t := p.relative(table); t != nil {
+		return t.Column(column)
+	}
+	return nil
+}
+
+// handedDown reports whether a declared table's parents hand a NOT NULL down, before the plan's statements on it and after them.
+func (p *planner) handedDown(t *model.Table, column string) (before, after bool) {
+	for _, parent := range t.Parents() {
+		before = before || handsDown(p.columnBefore(parent, column))
+		after = after || handsDown(p.columnAfter(parent, column))
+	}
+	return before, after
+}
+
+// isThere reports whether a declared column is on the target and stays where it is.
+func (p *planner) isThere(table model.Name, column string) bool {
+	o := p.from.Table(table)
+	return o != nil && o.Column(column) != nil && !p.rebuilt[model.ColumnRef{Table: table, Column: column}]
+}
+
+// ownNotNull reports whether a table has a constraint of its own behind a NOT NULL, whatever its parents have.
+func (p *planner) ownNotNull(table model.Name, column string) bool {
+	if !p.isThere(table, column) {
+		c := p.columnAfter(table, column)
+		return c != nil && c.NotNull && (!c.Inherited || c.NotNullRule != nil)
+	}
+	return p.ownNotNulls[p.liveRef(table, column)]
+}
+
+// liveRef is what a column was called before the renames of the plan.
+func (p *planner) liveRef(table model.Name, column string) model.ColumnRef {
+	return model.ColumnRef{Table: model.Name{Schema: table.Schema, Name: p.liveTable(table)}, Column: p.liveColumn(table, column)}
+}
+
+// notNullBefore is what the constraint behind a NOT NULL is called before the plan's statements on it.
+func (p *planner) notNullBefore(table model.Name, column string) string {
+	if p.isThere(table, column) && !p.ownNotNull(table, column) {
+		live := p.liveRef(table, column)
+		if t := p.inherited[live.Table]; t != nil && t.Column(live.Column) != nil {
+			return t.Column(live.Column).NotNullRule.Name
+		}
+		return notNullName(table.Name, column)
+	}
+	if c := p.columnBefore(table, column); c != nil && c.NotNullRule != nil {
+		return c.NotNullRule.Name
+	}
+	if p.ownNotNull(table, column) {
+		return notNullName(table.Name, column)
+	}
+	if t := p.relative(table); t != nil {
+		for _, parent := range t.Parents() {
+			if handsDown(p.columnBefore(parent, column)) {
+				return p.notNullBefore(parent, column)
+			}
+		}
+	}
+	return notNullName(table.Name, column)
+}
+
+// notNullAfter is what it is called once the plan's statements on the parents have run; these hand it down before and after.
+func (p *planner) notNullAfter(t *model.Table, column string) string {
+	name := p.notNullBefore(t.Name, column)
+	for _, parent := range t.Parents() {
+		if !handsDown(p.columnBefore(parent, column)) || !handsDown(p.columnAfter(parent, column)) || p.notNullBefore(parent, column) != name {
+			continue
+		}
+		if now := p.relative(parent); p.from.Table(parent) != nil && now != nil {
+			return p.declaredNotNull(now, column)
+		}
+	}
+	return name
+}
+
+// declaredNotNull is what the constraint of a declared table is called in the end.
+func (p *planner) declaredNotNull(t *model.Table, column string) string {
+	if r := t.Column(column).NotNullRule; r != nil {
+		return r.Name
+	}
+	if before, after := p.handedDown(t, column); before && after && !p.ownNotNull(t.Name, column) {
+		return p.notNullAfter(t, column)
+	}
+	return notNullName(t.Name.Name, column)
+}
+
+// refuseNotNulls names constraints of children that would have to be renamed while a parent has them too.
+func (p *planner) refuseNotNulls() error {
+	if p.major < 18 {
+		return nil
+	}
+	for i := range p.to.Tables {
+		t := &p.to.Tables[i]
+		for j := range t.Columns {
+			if err := p.refuseNotNull(t, &t.Columns[j]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (p *planner) refuseNotNull(t *model.Table, c *model.Column) error {
+	before, after := p.handedDown(t, c.Name)
+	if p.from.Table(t.Name) == nil || !before || !after {
+		return nil
+	}
+	name, givers := p.notNullBefore(t.Name, c.Name), 0
+	for _, parent := range t.Parents() {
+		if handsDown(p.columnBefore(parent, c.Name)) {
+			givers++
+		}
+	}
+	for _, parent := range t.Parents() {
+		o, n := p.columnBefore(parent, c.Name), p.columnAfter(parent, c.Name)
+		if !handsDown(o) || !handsDown(n) || p.from.Table(parent) == nil || p.relative(parent) == nil {
+			continue
+		}
+		was, now := p.notNullBefore(parent, c.Name), p.declaredNotNull(p.relative(parent), c.Name)
+		if was != now && (givers > 1 || name != was) {
+			return refuseObject("the NOT NULL constraint %q of table %q.%q is declared as %q, and its child %q.%q has it as %q, or from another parent too: PostgreSQL renames it in all children or not at all; detach the child first",
+				was, parent.Schema, parent.Name, now, t.Schema, t.Name.Name, name)
+		}
+	}
+	final, want := p.notNullAfter(t, c.Name), p.declaredNotNull(t, c.Name)
+	if final != want && (c.NotNullRule != nil || p.ownNotNull(t.Name, c.Name)) {
+		return refuseObject("the NOT NULL constraint %q of table %q.%q is declared as %q: its parent has it too, and PostgreSQL cannot rename it there; detach the table first, or keep the name",
+			final, t.Schema, t.Name.Name, want)
+	}
+	return nil
+}
+
+// childNotNull plans the NOT NULL of a column whose table has parents that hand one down, and reports whether it has; else it leaves the column as the
+// statements of the parents leave it in o.
+func (p *planner) childNotNull(table model.Name, o, n *model.Column) bool {
+	t := p.to.Table(table)
+	if p.major < 18 || t == nil || len(t.Parents()) == 0 {
+		return false
+	}
+	before, after := p.handedDown(t, n.Name)
+	own, name := p.ownNotNull(table, n.Name), p.notNullBefore(table, n.Name)
+	if b := p.columnBefore(table, n.Name); p.isThere(table, n.Name) {
+		o.NotNull, o.NotNullRule = b.NotNull, b.NotNullRule
+	} else if p.from.Table(table) == nil && writesNotNull(n, after) {
+		o.NotNull, o.NotNullRule, own = true, &model.NotNullRule{Name: p.declaredNotNull(t, n.Name)}, true
+		if r := n.NotNullRule; r != nil {
+			o.NotNullRule.NoInherit = r.NoInherit
+		}
+	} else {
+		o.NotNull, o.NotNullRule, own = before, nil, false
+	}
+	switch {
+	case before && after:
+		o.NotNullRule = &model.NotNullRule{Name: p.declaredNotNull(t, n.Name)}
+		if r := p.columnBefore(table, n.Name).NotNullRule; r != nil && p.isThere(table, n.Name) {
+			o.NotNullRule.NotValid, o.NotNullRule.NoInherit, o.NotNullRule.Comment = r.NotValid, r.NoInherit, r.Comment
+		}
+		if n.NotNullRule == nil {
+			return true
+		}
+		if !own {
+			p.add(phaseColumns, p.columnStep(table, n, "ALTER COLUMN "+ident(n.Name)+" SET NOT NULL", "set_not_null", diff.Warning, "the column is declared NOT NULL in the table as well", ""))
+		}
+	case after: // the child first
+		if o.NotNull || n.NotNullRule != nil {
+			p.setNotNull(phaseChildNotNulls, table, o, n)
+		}
+		return true
+	case before && !own: // what the parents leave
+		o.NotNull, o.NotNullRule = false, nil
+		for _, parent := range t.Parents() {
+			if c := p.columnAfter(parent, n.Name); handsDown(p.columnBefore(parent, n.Name)) && c != nil && c.NotNull {
+				o.NotNull, o.NotNullRule = true, &model.NotNullRule{Name: name} // NO INHERIT makes it the child's own
+			}
+		}
+	}
+	return false
+}
+
+// writesNotNull reports whether the CREATE TABLE of a child holds a constraint for a column that it has from a parent.
+func writesNotNull(c *model.Column, handed bool) bool {
+	return c.Inherited && c.NotNull && (c.NotNullRule == nil && !handed || c.NotNullRule != nil && !c.NotNullRule.NotValid)
+}
+
+// inheritedNotNulls are the lines of a CREATE TABLE for those.
+func (p *planner) inheritedNotNulls(t *model.Table) []string {
+	if p.major < 18 {
+		return nil
+	}
+	var lines []string
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if _, after := p.handedDown(t, c.Name); writesNotNull(c, after) {
+			line := "CONSTRAINT " + ident(p.declaredNotNull(t, c.Name)) + " NOT NULL " + ident(c.Name)
+			if r := c.NotNullRule; r != nil && r.NoInherit {
+				line += " NO INHERIT"
+			}
+			lines = append(lines, "  "+line)
+		}
+	}
+	return lines
+}
+
+// attachedNotNulls makes constraints a partition's own again: ATTACH leaves none.
+func (p *planner) attachedNotNulls(n, parent *model.Table) {
+	for i := range n.Columns {
+		c := &n.Columns[i]
+		if p.major >= 18 && c.NotNullRule != nil && handsDown(parent.Column(c.Name)) {
+			p.add(phaseAttach, p.columnStep(n.Name, c, "ALTER COLUMN "+ident(c.Name)+" SET NOT NULL", "set_not_null", diff.Warning, "the column is declared NOT NULL in the table as well", ""))
+		}
+	}
+}
+
+// childrenFirst turns the order of tables around, and keeps that of each table's statements.
+func childrenFirst(steps []step) []step {
+	out := make([]step, 0, len(steps))
+	for end := len(steps); end > 0; {
+		start := end - 1
+		for start > 0 && steps[start-1].table == steps[start].table {
+			start--
+		}
+		out = append(out, steps[start:end]...)
+		end = start
+	}
+	return out
+}
