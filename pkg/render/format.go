@@ -17,6 +17,7 @@ const (
 	YAML       FormatKind = "yaml"
 	Name       FormatKind = "name"
 	SQL        FormatKind = "sql"
+	HCL        FormatKind = "hcl"
 	JSONPath   FormatKind = "jsonpath"
 	GoTemplate FormatKind = "go-template"
 	Columns    FormatKind = "custom-columns"
@@ -24,7 +25,7 @@ const (
 
 // Formats lists the output formats that commands share, whether or not one of them prints all.
 func Formats() []FormatKind {
-	return []FormatKind{Text, Wide, JSON, YAML, Name, SQL, JSONPath, GoTemplate, Columns}
+	return []FormatKind{Text, Wide, JSON, YAML, Name, SQL, HCL, JSONPath, GoTemplate, Columns}
 }
 
 // Format is an output format with its argument, if it takes one.

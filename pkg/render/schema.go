@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Schema is a schema that was read from a database, files or an artifact. Its JSON is the canonical model, byte for byte, its YAML a declaration
-// that loads to the same, and its SQL what creates it.
+// Schema is a schema that was read from a database, files or an artifact. Its JSON is the canonical model, byte for byte, its YAML and HCL
+// declarations that load to the same, and its SQL what creates it.
 type Schema struct {
 	Meta
 	Source      string        `json:"source"`

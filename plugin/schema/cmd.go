@@ -44,7 +44,7 @@ func newInspect(global *options.Global) *cobra.Command {
 	o := &inspectOptions{loader: loader{global: global}}
 	cmd := &cobra.Command{
 		Use:   "inspect SOURCE...",
-		Short: "Show a schema as text, SQL, YAML or its canonical model",
+		Short: "Show a schema as text, SQL, YAML, HCL or its canonical model",
 		Long: `Show a schema.
 
 ` + sourcesHelp + `
@@ -54,6 +54,7 @@ Output formats:
     text   tables with their columns, constraints and indexes, and how much there is of everything
     sql    the statements that create it in an empty database
     yaml   a declaration that loads to the same; what YAML has no words for is an error that names it
+    hcl    the same declaration in HCL
     json   the canonical model, as an artifact holds it`,
 		Example: `  kubectl ptah schema inspect schema/                          # what these files declare
   kubectl ptah schema inspect oci://registry.example/app/orders:v2
@@ -76,7 +77,7 @@ Output formats:
 	flags.StringVar(&o.urlEnv, "url-env", "", "Environment variable that holds the URL of the database to show; the same as env:NAME")
 	_ = cmd.RegisterFlagCompletionFunc("url-env", cobra.NoFileCompletions)
 	o.addFlags(cmd)
-	o.output = global.AddOutput(flags, render.Text, render.SQL, render.JSON, render.YAML, render.Name, render.JSONPath, render.GoTemplate)
+	o.output = global.AddOutput(flags, render.Text, render.SQL, render.JSON, render.YAML, render.HCL, render.Name, render.JSONPath, render.GoTemplate)
 	_ = cmd.RegisterFlagCompletionFunc("output", complete.Formats(o.output))
 	return cmd
 }

@@ -71,6 +71,8 @@ func (o *inspectOptions) bytes(ctx context.Context, database *model.Database) (m
 		data, err = model.Encode(database)
 	case render.YAML:
 		data, err = export.YAML(database)
+	case render.HCL:
+		data, err = export.HCL(database)
 	case render.SQL:
 		data, err = o.create(ctx, database)
 	default:

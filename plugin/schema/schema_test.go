@@ -92,6 +92,8 @@ func TestSchemasInAllPlaces(t *testing.T) {
 	require.NoError(t, os.WriteFile("again.yaml", []byte(ok("schema", "inspect", "before.yaml", "-o", "yaml")), 0o600))
 	require.NoError(t, os.WriteFile("again.sql", []byte(ok("schema", "inspect", "before.yaml", "-o", "sql")), 0o600))
 	assert.Equal(t, canonical, ok("schema", "inspect", "again.yaml", "-o", "json"))
+	require.NoError(t, os.WriteFile("again.hcl", []byte(ok("schema", "inspect", "before.yaml", "-o", "hcl")), 0o600))
+	assert.Equal(t, canonical, ok("schema", "inspect", "again.hcl", "-o", "json"))
 	assert.Equal(t, canonical, ok("schema", "inspect", "again.sql", "-o", "json"))
 	assert.Equal(t, "users\n", ok("schema", "inspect", "before.yaml", "--jq", ".tables[].name"))
 

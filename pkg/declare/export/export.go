@@ -1,21 +1,20 @@
-// Package export writes a model as the YAML that package declare reads, so that a database can become a declaration. What the grammar has no
-// words for is an error that names it.
+// Package export writes a model as the YAML or HCL that package declare reads, so that a database can become a declaration. What the grammar has
+// no words for is an error that names it.
 package export
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
-	"github.com/ptah-run/ptah/pkg/declare"
 	"github.com/ptah-run/ptah/pkg/engine/model"
 )
 
-// NotExpressibleError lists what a model holds and YAML cannot declare.
-type NotExpressibleError struct{ Objects []string }
+// NotExpressibleError lists what a model holds and a language cannot declare.
+type NotExpressibleError struct {
+	Language string
+	Objects  []string
+}
 
 // Error names the objects.
 func (e *NotExpressibleError) Error() string {
@@ -25,140 +24,83 @@ func (e *NotExpressibleError) Error() string {
 	if len(shown) > limit {
 		shown, more = shown[:limit], fmt.Sprintf(" and %d more", len(e.Objects)-limit)
 	}
-	return "YAML cannot declare " + strings.Join(shown, ", ") + more + "; json is the whole model"
+	return e.Language + " cannot declare " + strings.Join(shown, ", ") + more + "; json is the whole model"
 }
 
-// YAML writes a model.
-func YAML(d *model.Database) ([]byte, error) {
-	w := &writer{}
-	var root mapping
+type writer struct {
+	problems []string
+	schemas  map[string][]string // of each name
+}
+
+// tree is what a model declares, and what of it no language has words for.
+func tree(d *model.Database) (root *node, problems []string) {
+	w := &writer{schemas: map[string][]string{}}
+	w.names(d)
 	if d.Dialect == model.MySQL {
 		root = w.databaseMySQL(d)
 	} else {
 		root = w.database(d)
 	}
 	w.unknown(d)
-	if len(w.problems) > 0 {
-		return nil, &NotExpressibleError{Objects: w.problems}
-	}
-	if len(root.node.Content) == 0 {
-		return []byte("{}\n"), nil
-	}
-	var out bytes.Buffer
-	encoder := yaml.NewEncoder(&out)
-	encoder.SetIndent(2)
-	if err := encoder.Encode(root.node); err != nil {
-		return nil, fmt.Errorf("writing YAML: %w", err)
-	}
-	return out.Bytes(), nil
+	return root, w.problems
 }
-
-type writer struct{ problems []string }
 
 func (w *writer) cannot(format string, args ...any) {
 	w.problems = append(w.problems, fmt.Sprintf(format, args...))
 }
 
-// mapping is a YAML mapping in the order of its making.
-type mapping struct{ node *yaml.Node }
-
-func newMapping() mapping { return mapping{&yaml.Node{Kind: yaml.MappingNode}} }
-
-func (m mapping) put(key string, value *yaml.Node) {
-	m.node.Content = append(m.node.Content, scalar(key), value)
-}
-
-// text puts a text where there is one.
-func (m mapping) text(key, value string) {
-	if value != "" {
-		m.put(key, scalar(value))
+// names takes note of where each name stands.
+func (w *writer) names(d *model.Database) {
+	note := func(n model.Name) { w.schemas[n.Name] = append(w.schemas[n.Name], n.Schema) }
+	for i := range d.Tables {
+		note(d.Tables[i].Name)
+	}
+	for i := range d.Sequences {
+		note(d.Sequences[i].Name)
+	}
+	for i := range d.Enums {
+		note(d.Enums[i].Name)
+	}
+	for i := range d.Domains {
+		note(d.Domains[i].Name)
+	}
+	for i := range d.Composites {
+		note(d.Composites[i].Name)
+	}
+	for i := range d.Ranges {
+		note(d.Ranges[i].Name)
 	}
 }
 
-func (m mapping) flag(key string, value bool) {
-	if value {
-		m.put(key, plain("true", "!!bool"))
-	}
+// refer names an object to the ones that refer to it.
+func (w *writer) refer(kind string, n model.Name) reference {
+	return reference{kind: kind, Name: n, qualified: len(w.schemas[n.Name]) > 1}
 }
 
-func (m mapping) number(key string, value int64) { m.put(key, plain(fmt.Sprint(value), "!!int")) }
+// named is an object where it is declared.
+func named(n model.Name) reference { return reference{Name: n} }
 
-// section puts a mapping where it holds something.
-func (m mapping) section(key string, value mapping) {
-	if len(value.node.Content) > 0 {
-		m.put(key, value.node)
-	}
-}
-
-func (m mapping) texts(key string, values []string) {
-	if len(values) == 0 {
-		return
-	}
-	list := &yaml.Node{Kind: yaml.SequenceNode, Style: yaml.FlowStyle}
-	for _, v := range values {
-		list.Content = append(list.Content, scalar(v))
-	}
-	m.put(key, list)
-}
-
-// options puts storage parameters, which a model has as key=value.
-func (m mapping) options(values []string) {
-	options := newMapping()
-	for _, v := range values {
-		key, value, _ := strings.Cut(v, "=")
-		options.text(key, value)
-	}
-	m.section("options", options)
-}
-
-func plain(value, tag string) *yaml.Node {
-	return &yaml.Node{Kind: yaml.ScalarNode, Value: value, Tag: tag}
-}
-
-// scalar is text, quoted where it would read as something else.
-func scalar(value string) *yaml.Node {
-	n := &yaml.Node{}
-	n.SetString(value)
-	return n
-}
-
-// name writes the name of an object: without the schema that is meant without one.
-func name(n model.Name) string {
-	if n.Schema == "public" {
-		return part(n.Name)
-	}
-	return part(n.Schema) + "." + part(n.Name)
-}
-
-// part quotes a name where it would not be read as one.
-func part(s string) string {
-	if strings.ContainsAny(s, `."()`) {
-		return declare.Quote(s)
-	}
-	return s
-}
-
-func (w *writer) database(d *model.Database) mapping {
+func (w *writer) database(d *model.Database) *node {
 	root := newMapping()
 	schemas := newMapping()
 	for _, s := range d.Schemas {
-		if s.Name == "public" && s.Comment == "" {
+		if s.Name == publicSchema && s.Comment == "" {
 			continue
 		}
 		one := newMapping()
-		one.text("comment", s.Comment)
-		one.node.Style = yaml.FlowStyle
-		schemas.put(s.Name, one.node)
+		one.putText("comment", s.Comment)
+		one.flow = true
+		schemas.put(s.Name, one)
 	}
 	root.section("schemas", schemas)
 	w.types(root, d)
 	w.sequences(root, d)
 	tables := newMapping()
 	for i := range d.Tables {
-		tables.put(name(d.Tables[i].Name), w.table(&d.Tables[i]).node)
+		tables.putObject(named(d.Tables[i].Name), w.table(&d.Tables[i]))
 	}
 	root.section("tables", tables)
-	root.section("data", rows(d))
+	root.section("data", w.rows(d))
 	w.grants(root, d)
 	for i := range d.Definitions {
 		o := d.Definitions[i].Object
@@ -171,26 +113,26 @@ func (w *writer) database(d *model.Database) mapping {
 }
 
 // rows writes the declared rows. Every value is text, which the server reads as the column's type.
-func rows(d *model.Database) mapping {
+func (w *writer) rows(d *model.Database) *node {
 	data := newMapping()
 	for i := range d.Rows {
 		r := &d.Rows[i]
-		one, list := newMapping(), &yaml.Node{Kind: yaml.SequenceNode}
+		one, list := newMapping(), newList()
 		for _, values := range r.Rows {
 			row := newMapping()
-			row.node.Style = yaml.FlowStyle
+			row.flow = true
 			for j, v := range values {
-				value := plain("null", "!!null")
+				value := &node{form: null}
 				if v != nil {
-					value = scalar(*v)
+					value = textNode(*v)
 				}
 				row.put(r.Columns[j], value)
 			}
-			list.Content = append(list.Content, row.node)
+			list.items = append(list.items, row)
 		}
-		one.texts("keys", r.Keys)
+		one.putTexts("keys", r.Keys)
 		one.put("rows", list)
-		data.put(name(r.Table), one.node)
+		data.putObject(w.refer("table", r.Table), one)
 	}
 	return data
 }
@@ -207,169 +149,164 @@ func (w *writer) object(o model.Object) {
 }
 
 // sequences writes all of them; a serial column's is one of its own with a default that calls it.
-func (w *writer) sequences(root mapping, d *model.Database) {
+func (w *writer) sequences(root *node, d *model.Database) {
 	sequences := newMapping()
 	for i := range d.Sequences {
 		s := &d.Sequences[i]
 		one := newMapping()
-		one.text("type", s.Type)
+		one.putText("type", s.Type)
 		one.sequence(s.SequenceOptions)
 		if s.Owner != nil {
-			one.text("owned_by", name(s.Owner.Table)+"("+column(s.Owner.Column)+")")
+			owner := w.refer("table", s.Owner.Table)
+			owner.column = s.Owner.Column
+			one.put("owned_by", referenceNode(owner))
 		}
-		one.text("comment", s.Comment)
-		sequences.put(name(s.Name), one.node)
+		one.putText("comment", s.Comment)
+		sequences.putObject(named(s.Name), one)
 	}
 	root.section("sequences", sequences)
 }
 
-func column(name string) string {
-	if strings.ContainsAny(name, `()"`) || strings.TrimSpace(name) != name {
-		return declare.Quote(name)
-	}
-	return name
+func (m *node) sequence(o model.SequenceOptions) {
+	m.putNumber("start", o.Start)
+	m.putNumber("increment", o.Increment)
+	m.putNumber("min_value", o.Min)
+	m.putNumber("max_value", o.Max)
+	m.putNumber("cache", o.Cache)
+	m.putFlag("cycle", o.Cycle)
 }
 
-func (m mapping) sequence(o model.SequenceOptions) {
-	m.number("start", o.Start)
-	m.number("increment", o.Increment)
-	m.number("min_value", o.Min)
-	m.number("max_value", o.Max)
-	m.number("cache", o.Cache)
-	m.flag("cycle", o.Cycle)
-}
-
-func (w *writer) table(t *model.Table) mapping {
+func (w *writer) table(t *model.Table) *node {
 	m := newMapping()
-	m.text("comment", t.Comment)
+	m.putText("comment", t.Comment)
 	m.options(t.Options)
 	columns := newMapping()
 	for i := range t.Columns {
-		columns.put(t.Columns[i].Name, w.column(&t.Columns[i]).node)
+		columns.put(t.Columns[i].Name, w.column(&t.Columns[i]))
 	}
 	m.section("columns", columns)
 	constraints := newMapping()
 	for i := range t.Constraints {
-		constraints.put(t.Constraints[i].Name, w.constraint(t, &t.Constraints[i]).node)
+		constraints.put(t.Constraints[i].Name, w.constraint(t, &t.Constraints[i]))
 	}
 	m.section("constraints", constraints)
 	indexes := newMapping()
 	for i := range t.Indexes {
-		indexes.put(t.Indexes[i].Name, w.index(&t.Indexes[i]).node)
+		indexes.put(t.Indexes[i].Name, w.index(&t.Indexes[i]))
 	}
 	m.section("indexes", indexes)
 	return m
 }
 
-func (w *writer) column(c *model.Column) mapping {
+func (w *writer) column(c *model.Column) *node {
 	m := newMapping()
-	m.text("type", c.Type)
-	m.text("collation", c.Collation)
-	m.flag("not_null", c.NotNull)
-	m.text("default_expr", c.Default)
+	m.putText("type", c.Type)
+	m.putText("collation", c.Collation)
+	m.putFlag("not_null", c.NotNull)
+	m.putText("default_expr", c.Default)
 	if c.Identity != nil {
 		generation := "BY_DEFAULT"
 		if c.Identity.Always {
 			generation = "ALWAYS"
 		}
-		m.text("identity_generation", generation)
+		m.putText("identity_generation", generation)
 		o := c.Identity.SequenceOptions
-		m.number("identity_start", o.Start)
-		m.number("identity_increment", o.Increment)
+		m.putNumber("identity_start", o.Start)
+		m.putNumber("identity_increment", o.Increment)
 		cycle := ""
 		if o.Cycle {
 			cycle = " CYCLE"
 		}
-		m.text("identity_options", fmt.Sprintf("MINVALUE %d MAXVALUE %d CACHE %d%s", o.Min, o.Max, o.Cache, cycle))
+		m.putText("identity_options", fmt.Sprintf("MINVALUE %d MAXVALUE %d CACHE %d%s", o.Min, o.Max, o.Cache, cycle))
 	}
 	if c.Generated != nil {
-		m.text("generated", c.Generated.Expression)
+		m.putText("generated", c.Generated.Expression)
 		kind := "STORED"
 		if c.Generated.Virtual {
 			kind = "VIRTUAL"
 		}
-		m.text("generated_kind", kind)
+		m.putText("generated_kind", kind)
 	}
-	m.text("storage", strings.ToUpper(c.Storage))
-	m.text("compression", strings.ToUpper(c.Compression))
-	m.text("comment", c.Comment)
+	m.putText("storage", strings.ToUpper(c.Storage))
+	m.putText("compression", strings.ToUpper(c.Compression))
+	m.putText("comment", c.Comment)
 	return m
 }
 
 var types = map[model.ConstraintKind]string{model.PrimaryKey: "PRIMARY KEY", model.Unique: "UNIQUE", model.ForeignKey: "FOREIGN KEY", model.Check: "CHECK"}
 
-func (w *writer) constraint(t *model.Table, c *model.Constraint) mapping {
+func (w *writer) constraint(t *model.Table, c *model.Constraint) *node {
 	m := newMapping()
 	typ, known := types[c.Kind]
 	if !known {
 		w.cannot("%s %q of table %q.%q", c.Kind, c.Name, t.Schema, t.Name.Name)
 	}
-	m.text("type", typ)
+	m.putText("type", typ)
 	if c.Kind == model.Check {
-		m.text("check", c.Expression)
-		m.flag("no_inherit", c.NoInherit)
+		m.putText("check", c.Expression)
+		m.putFlag("no_inherit", c.NoInherit)
 	} else {
-		m.texts("columns", c.Columns)
+		m.putTexts("columns", c.Columns)
 	}
-	m.texts("include", c.Include)
+	m.putTexts("include", c.Include)
 	if c.NullsNotDistinct {
-		m.put("nulls_distinct", plain("false", "!!bool"))
+		m.put("nulls_distinct", flagNode(false))
 	}
 	if r := c.Reference; r != nil {
-		m.text("foreign_table", name(r.Table))
-		m.texts("foreign_column", r.Columns)
-		m.flag("match_full", r.MatchFull)
-		m.text("on_update", r.OnUpdate)
-		m.text("on_delete", r.OnDelete)
+		m.put("foreign_table", referenceNode(w.refer("table", r.Table)))
+		m.putTexts("foreign_column", r.Columns)
+		m.putFlag("match_full", r.MatchFull)
+		m.putText("on_update", r.OnUpdate)
+		m.putText("on_delete", r.OnDelete)
 		if len(r.DeleteColumns) > 0 {
 			w.cannot("the columns that ON DELETE %s of foreign key %q of table %q.%q names", r.OnDelete, c.Name, t.Schema, t.Name.Name)
 		}
 	}
-	m.flag("deferrable", c.Deferrable)
+	m.putFlag("deferrable", c.Deferrable)
 	if c.Deferred {
-		m.text("initially", "DEFERRED")
+		m.putText("initially", "DEFERRED")
 	}
-	m.flag("not_valid", c.NotValid)
+	m.putFlag("not_valid", c.NotValid)
 	m.options(c.Options)
-	m.text("comment", c.Comment)
+	m.putText("comment", c.Comment)
 	return m
 }
 
-func (w *writer) index(x *model.Index) mapping {
+func (w *writer) index(x *model.Index) *node {
 	m := newMapping()
-	m.flag("unique", x.Unique)
+	m.putFlag("unique", x.Unique)
 	if x.Method != "btree" {
-		m.text("type", x.Method)
+		m.putText("type", x.Method)
 	}
-	fields := &yaml.Node{Kind: yaml.SequenceNode}
+	fields := newList()
 	for _, k := range x.Keys {
-		fields.Content = append(fields.Content, key(k))
+		fields.items = append(fields.items, key(k))
 	}
 	m.put("fields", fields)
-	m.texts("include", x.Include)
+	m.putTexts("include", x.Include)
 	if x.NullsNotDistinct {
-		m.put("nulls_distinct", plain("false", "!!bool"))
+		m.put("nulls_distinct", flagNode(false))
 	}
 	m.options(x.Options)
-	m.text("where", x.Predicate)
-	m.text("comment", x.Comment)
+	m.putText("where", x.Predicate)
+	m.putText("comment", x.Comment)
 	return m
 }
 
 // key is a name alone, or a mapping.
-func key(k model.IndexKey) *yaml.Node {
+func key(k model.IndexKey) *node {
 	if k == (model.IndexKey{Column: k.Column}) {
-		return scalar(k.Column)
+		return textNode(k.Column)
 	}
 	m := newMapping()
-	m.text("column", k.Column)
-	m.text("expr", k.Expression)
-	m.text("collation", k.Collation)
-	m.text("ops", k.Opclass)
+	m.putText("column", k.Column)
+	m.putText("expr", k.Expression)
+	m.putText("collation", k.Collation)
+	m.putText("ops", k.Opclass)
 	words := strings.Fields(k.Order)
-	m.flag("desc", slices.Contains(words, "DESC"))
-	m.flag("nulls_first", slices.Contains(words, "FIRST"))
-	m.flag("nulls_last", slices.Contains(words, "LAST"))
-	m.node.Style = yaml.FlowStyle
-	return m.node
+	m.putFlag("desc", slices.Contains(words, "DESC"))
+	m.putFlag("nulls_first", slices.Contains(words, "FIRST"))
+	m.putFlag("nulls_last", slices.Contains(words, "LAST"))
+	m.flow = true
+	return m
 }

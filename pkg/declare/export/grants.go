@@ -1,7 +1,7 @@
 package export
 
 import (
-	"go.yaml.in/yaml/v3"
+	"strings"
 
 	"github.com/ptah-run/ptah/pkg/engine/model"
 )
@@ -13,17 +13,19 @@ var grantOn = map[string]string{model.ClassTable: "on_table", model.ClassSequenc
 var defaultsOn = map[string]string{model.ClassTable: "tables", model.ClassSequence: "sequences", model.ClassFunction: "functions", model.ClassType: "types", model.ClassSchema: "schemas"}
 
 // grants writes privileges, what is taken from everybody, and what is granted on objects to come.
-func (w *writer) grants(root mapping, d *model.Database) {
-	list, taken, defaults := &yaml.Node{Kind: yaml.SequenceNode}, &yaml.Node{Kind: yaml.SequenceNode}, &yaml.Node{Kind: yaml.SequenceNode}
+func (w *writer) grants(root *node, d *model.Database) {
+	list, taken, defaults := newList(), newList(), newList()
 	for i := range d.Grants {
 		g := &d.Grants[i]
 		switch _, known := grantOn[g.Class()]; {
 		case g.Kind == model.KindIdentity || g.Kind == model.KindRowType || g.Kind == model.KindMultirange || !known && g.Kind != model.KindSchema:
 			w.cannot("privileges on %s %q.%q", g.Kind, g.Schema, g.Name)
+		case strings.EqualFold(g.Grantee, everybody):
+			w.cannot("privileges of role %q, which reads as everybody", g.Grantee)
 		default:
-			list.Content = append(list.Content, grant(g, g.Privileges, false)...)
-			list.Content = append(list.Content, grant(g, g.Grantable, true)...)
-			taken.Content = append(taken.Content, revoke(g)...)
+			list.items = append(list.items, w.grant(g, g.Privileges, false)...)
+			list.items = append(list.items, w.grant(g, g.Grantable, true)...)
+			taken.items = append(taken.items, w.revoke(g)...)
 		}
 	}
 	for i := range d.DefaultPrivileges {
@@ -32,49 +34,53 @@ func (w *writer) grants(root mapping, d *model.Database) {
 			w.cannot("default privileges on each %s", p.Class)
 			continue
 		}
-		defaults.Content = append(defaults.Content, defaultPrivilege(p)...)
+		if strings.EqualFold(p.Grantee, everybody) {
+			w.cannot("default privileges of role %q, which reads as everybody", p.Grantee)
+			continue
+		}
+		defaults.items = append(defaults.items, defaultPrivilege(p)...)
 	}
 	for _, section := range []struct {
 		name string
-		list *yaml.Node
+		list *node
 	}{{"grants", list}, {"revokes", taken}, {"default_privileges", defaults}} {
-		if len(section.list.Content) > 0 {
+		if len(section.list.items) > 0 {
 			root.put(section.name, section.list)
 		}
 	}
 }
 
 // revoke writes what PUBLIC would have by itself and does not.
-func revoke(g *model.Grant) []*yaml.Node {
+func (w *writer) revoke(g *model.Grant) []*node {
 	if len(g.Revoked) == 0 {
 		return nil
 	}
 	m := newMapping()
-	m.text("from", "PUBLIC")
-	m.texts("privileges", g.Revoked)
-	grantedOn(m, g)
-	return []*yaml.Node{m.node}
+	m.putText("from", everybody)
+	m.putTexts("privileges", g.Revoked)
+	w.grantedOn(m, g)
+	return []*node{m}
 }
 
-func defaultPrivilege(p *model.DefaultPrivilege) []*yaml.Node {
-	var out []*yaml.Node
+func defaultPrivilege(p *model.DefaultPrivilege) []*node {
+	var out []*node
 	add := func(privileges []string, key string, option bool) {
 		if len(privileges) == 0 {
 			return
 		}
 		m := newMapping()
 		if p.Role != "" {
-			m.text("for_role", p.Role)
+			m.putText("for_role", p.Role)
 		}
 		if p.Schema != "" {
-			m.text("in_schema", p.Schema)
+			m.putText("in_schema", p.Schema)
 		}
-		m.text("on", defaultsOn[p.Class])
-		m.text(key, roleName(p.Grantee))
-		m.texts("privileges", privileges)
-		m.flag("with_option", option)
-		m.node.Style = yaml.FlowStyle
-		out = append(out, m.node)
+		m.putText("on", defaultsOn[p.Class])
+		m.putText(key, roleName(p.Grantee))
+		m.putTexts("privileges", privileges)
+		m.putFlag("with_option", option)
+		m.flow = true
+		out = append(out, m)
 	}
 	add(p.Privileges, "role", false)
 	add(p.Grantable, "role", true)
@@ -82,34 +88,37 @@ func defaultPrivilege(p *model.DefaultPrivilege) []*yaml.Node {
 	return out
 }
 
+const everybody = "PUBLIC"
+
 func roleName(role string) string {
 	if role == "" {
-		return "PUBLIC"
+		return everybody
 	}
 	return role
 }
 
 // grantedOn names the object of a grant.
-func grantedOn(m mapping, g *model.Grant) {
+func (w *writer) grantedOn(m *node, g *model.Grant) {
 	if g.Kind == model.KindSchema {
-		m.text("on_schema", g.Name)
+		m.putText("on_schema", g.Name)
 	} else {
-		m.text(grantOn[g.Class()], name(model.Name{Schema: g.Schema, Name: g.Name}))
+		kind, _, _ := strings.Cut(g.Kind, " ") // composite and range types are called by their first word
+		m.put(grantOn[g.Class()], referenceNode(w.refer(kind, model.Name{Schema: g.Schema, Name: g.Name})))
 	}
-	m.node.Style = yaml.FlowStyle
+	m.flow = true
 }
 
-func grant(g *model.Grant, privileges []string, option bool) []*yaml.Node {
+func (w *writer) grant(g *model.Grant, privileges []string, option bool) []*node {
 	if len(privileges) == 0 {
 		return nil
 	}
 	m := newMapping()
-	m.text("role", roleName(g.Grantee))
-	m.texts("privileges", privileges)
-	grantedOn(m, g)
+	m.putText("role", roleName(g.Grantee))
+	m.putTexts("privileges", privileges)
+	w.grantedOn(m, g)
 	if g.Column != "" {
-		m.texts("columns", []string{g.Column})
+		m.putTexts("columns", []string{g.Column})
 	}
-	m.flag("with_option", option)
-	return []*yaml.Node{m.node}
+	m.putFlag("with_option", option)
+	return []*node{m}
 }

@@ -4,28 +4,26 @@ import (
 	"regexp"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/ptah-run/ptah/pkg/engine/model"
 )
 
 // databaseMySQL writes a model of MySQL or MariaDB, whose names have no schema.
-func (w *writer) databaseMySQL(d *model.Database) mapping {
+func (w *writer) databaseMySQL(d *model.Database) *node {
 	root := newMapping()
 	sequences := newMapping()
 	for i := range d.Sequences {
 		s := &d.Sequences[i]
 		one := newMapping()
 		if s.Type != "bigint" {
-			one.text("type", s.Type)
+			one.putText("type", s.Type)
 		}
 		one.sequence(s.SequenceOptions)
-		sequences.put(part(s.Name.Name), one.node)
+		sequences.putObject(named(s.Name), one)
 	}
 	root.section("sequences", sequences)
 	tables := newMapping()
 	for i := range d.Tables {
-		tables.put(part(d.Tables[i].Name.Name), w.tableMySQL(d.Server, &d.Tables[i]).node)
+		tables.putObject(named(d.Tables[i].Name), w.tableMySQL(d.Server, &d.Tables[i]))
 	}
 	root.section("tables", tables)
 	w.definitionsMySQL(root, d)
@@ -35,48 +33,48 @@ func (w *writer) databaseMySQL(d *model.Database) mapping {
 	return root
 }
 
-func (w *writer) tableMySQL(server string, t *model.Table) mapping {
+func (w *writer) tableMySQL(server string, t *model.Table) *node {
 	m, own := newMapping(), t.MySQLPart()
-	m.text("engine", own.Engine)
-	m.text("collation", own.Collation)
-	m.text("comment", t.Comment)
+	m.putText("engine", own.Engine)
+	m.putText("collation", own.Collation)
+	m.putText("comment", t.Comment)
 	m.optionsMySQL(t.Options)
 	columns := newMapping()
 	for i := range t.Columns {
-		columns.put(t.Columns[i].Name, w.columnMySQL(server, t, &t.Columns[i]).node)
+		columns.put(t.Columns[i].Name, w.columnMySQL(server, t, &t.Columns[i]))
 	}
 	m.section("columns", columns)
-	m.texts("custom_sql", own.Periods)
+	m.putTexts("custom_sql", own.Periods)
 	constraints, indexes := newMapping(), newMapping()
 	for i := range t.Indexes {
 		x := &t.Indexes[i]
 		if x.Name == model.PrimaryIndex {
-			constraints.put(x.Name, w.primaryMySQL(t, x).node)
+			constraints.put(x.Name, w.primaryMySQL(t, x))
 			continue
 		}
-		indexes.put(x.Name, w.indexMySQL(t, x).node)
+		indexes.put(x.Name, w.indexMySQL(t, x))
 	}
 	for i := range t.Constraints {
-		constraints.put(t.Constraints[i].Name, w.constraintMySQL(t, &t.Constraints[i]).node)
+		constraints.put(t.Constraints[i].Name, w.constraintMySQL(t, &t.Constraints[i]))
 	}
 	m.section("constraints", constraints)
 	m.section("indexes", indexes)
-	m.flag("system_versioned", own.Versioned)
-	m.text("partition_by", strings.TrimPrefix(own.Partitioning, "PARTITION BY "))
+	m.putFlag("system_versioned", own.Versioned)
+	m.putText("partition_by", strings.TrimPrefix(own.Partitioning, "PARTITION BY "))
 	return m
 }
 
 // optionsMySQL puts options, which a model has as the server prints them.
-func (m mapping) optionsMySQL(values []string) {
+func (m *node) optionsMySQL(values []string) {
 	options := newMapping()
 	for _, v := range values {
 		key, value, _ := strings.Cut(v, "=")
 		key = strings.Trim(key, "`")
 		if numeral.MatchString(value) {
-			options.put(key, plain(value, "!!int"))
+			options.put(key, numberNode(value))
 			continue
 		}
-		options.put(key, scalar(unliteral(value)))
+		options.put(key, textNode(unliteral(value)))
 	}
 	m.section("options", options)
 }
@@ -121,58 +119,54 @@ func withoutParentheses(expression string) string {
 	return inner
 }
 
-func (w *writer) columnMySQL(server string, t *model.Table, c *model.Column) mapping {
+func (w *writer) columnMySQL(server string, t *model.Table, c *model.Column) *node {
 	m, own := newMapping(), c.MySQLPart()
-	m.text("type", c.Type)
+	m.putText("type", c.Type)
 	if c.Collation != t.MySQLPart().Collation {
-		m.text("collation", c.Collation)
+		m.putText("collation", c.Collation)
 	}
-	m.flag("not_null", c.NotNull)
+	m.putFlag("not_null", c.NotNull)
 	w.defaultMySQL(server, m, t, c)
 	if c.Generated != nil {
-		m.text("generated", c.Generated.Expression)
+		m.putText("generated", c.Generated.Expression)
 		kind := "STORED"
 		if c.Generated.Virtual {
 			kind = "VIRTUAL"
 		}
-		m.text("generated_kind", kind)
+		m.putText("generated_kind", kind)
 	}
-	m.text("row_period", strings.TrimPrefix(own.RowPeriod, "ROW "))
-	m.text("on_update_expr", own.OnUpdate)
-	m.flag("auto_increment", own.AutoIncrement)
-	m.flag("invisible", own.Invisible)
-	m.flag("without_versioning", own.Unversioned)
-	m.text("check", own.Check)
-	m.text("comment", c.Comment)
+	m.putText("row_period", strings.TrimPrefix(own.RowPeriod, "ROW "))
+	m.putText("on_update_expr", own.OnUpdate)
+	m.putFlag("auto_increment", own.AutoIncrement)
+	m.putFlag("invisible", own.Invisible)
+	m.putFlag("without_versioning", own.Unversioned)
+	m.putText("check", own.Check)
+	m.putText("comment", c.Comment)
 	return m
 }
 
 // defaultless are the types whose columns are printed without a default where they have none but NULL, on MySQL.
 var defaultless = regexp.MustCompile(`(text|blob|json|geometry|point|linestring|polygon|collection)$`)
 
-func (w *writer) defaultMySQL(server string, m mapping, t *model.Table, c *model.Column) {
+func (w *writer) defaultMySQL(server string, m *node, t *model.Table, c *model.Column) {
 	switch d := c.Default; {
 	case d == "" && (c.NotNull || c.Generated != nil || c.MySQLPart().RowPeriod != "" || server == model.ServerMySQL && defaultless.MatchString(c.Type)):
 	case d == "":
 		w.cannot("the lack of any default, NULL too, of column %q of table %q", c.Name, t.Name.Name)
 	case d == "NULL":
 	case numeral.MatchString(d):
-		tag := "!!int"
-		if strings.Contains(d, ".") {
-			tag = "!!float"
-		}
-		m.put("default", plain(d, tag))
+		m.put("default", numberNode(d))
 	case d[0] == '\'':
-		m.put("default", scalar(unliteral(d)))
+		m.put("default", textNode(unliteral(d)))
 	default:
-		m.text("default_expr", withoutParentheses(d))
+		m.putText("default_expr", withoutParentheses(d))
 	}
 }
 
 // primaryMySQL writes the primary key, whose columns have neither a prefix nor a direction.
-func (w *writer) primaryMySQL(t *model.Table, x *model.Index) mapping {
+func (w *writer) primaryMySQL(t *model.Table, x *model.Index) *node {
 	m := newMapping()
-	m.text("type", "PRIMARY KEY")
+	m.putText("type", "PRIMARY KEY")
 	var columns []string
 	for _, k := range x.Keys {
 		if k != (model.IndexKey{Column: k.Column}) {
@@ -183,73 +177,73 @@ func (w *writer) primaryMySQL(t *model.Table, x *model.Index) mapping {
 	if x.Method != "default" || len(x.Options) > 0 || *x.MySQLPart() != (model.IndexMySQL{}) {
 		w.cannot("the options of the primary key of table %q", t.Name.Name)
 	}
-	m.texts("columns", columns)
-	m.text("comment", x.Comment)
+	m.putTexts("columns", columns)
+	m.putText("comment", x.Comment)
 	return m
 }
 
-func (w *writer) indexMySQL(t *model.Table, x *model.Index) mapping {
+func (w *writer) indexMySQL(t *model.Table, x *model.Index) *node {
 	m, own := newMapping(), x.MySQLPart()
-	m.flag("unique", x.Unique)
+	m.putFlag("unique", x.Unique)
 	if x.Method != "default" {
-		m.text("type", strings.ToUpper(x.Method))
+		m.putText("type", strings.ToUpper(x.Method))
 	}
-	fields := &yaml.Node{Kind: yaml.SequenceNode}
+	fields := newList()
 	for _, k := range x.Keys {
-		fields.Content = append(fields.Content, w.keyMySQL(t, x, k))
+		fields.items = append(fields.items, w.keyMySQL(t, x, k))
 	}
 	m.put("fields", fields)
 	options := newMapping()
 	if own.KeyBlockSize > 0 {
-		options.number("KEY_BLOCK_SIZE", int64(own.KeyBlockSize))
+		options.putNumber("KEY_BLOCK_SIZE", int64(own.KeyBlockSize))
 	}
 	m.section("options", options)
 	if len(x.Options) > 0 {
 		w.cannot("the options of index %q of table %q", x.Name, t.Name.Name)
 	}
-	m.text("parser", own.Parser)
-	m.flag("invisible", own.Hidden)
-	m.text("comment", x.Comment)
+	m.putText("parser", own.Parser)
+	m.putFlag("invisible", own.Hidden)
+	m.putText("comment", x.Comment)
 	return m
 }
 
-func (w *writer) keyMySQL(t *model.Table, x *model.Index, k model.IndexKey) *yaml.Node {
+func (w *writer) keyMySQL(t *model.Table, x *model.Index, k model.IndexKey) *node {
 	if k == (model.IndexKey{Column: k.Column}) {
-		return scalar(k.Column)
+		return textNode(k.Column)
 	}
 	if k.Expression != "" && !strings.HasPrefix(k.Expression, "(") {
 		w.cannot("the period of index %q of table %q", x.Name, t.Name.Name)
 	}
 	m := newMapping()
-	m.text("column", k.Column)
-	m.text("expr", withoutParentheses(k.Expression))
+	m.putText("column", k.Column)
+	m.putText("expr", withoutParentheses(k.Expression))
 	if k.Prefix > 0 {
-		m.number("prefix", int64(k.Prefix))
+		m.putNumber("prefix", int64(k.Prefix))
 	}
-	m.flag("desc", k.Order == "DESC")
-	m.node.Style = yaml.FlowStyle
-	return m.node
+	m.putFlag("desc", k.Order == "DESC")
+	m.flow = true
+	return m
 }
 
-func (w *writer) constraintMySQL(t *model.Table, c *model.Constraint) mapping {
+func (w *writer) constraintMySQL(t *model.Table, c *model.Constraint) *node {
 	m := newMapping()
-	m.text("type", types[c.Kind])
+	m.putText("type", types[c.Kind])
 	if c.Kind == model.Check {
-		m.text("check", c.Expression)
+		m.putText("check", c.Expression)
 		if c.NotEnforced {
-			m.put("enforced", plain("false", "!!bool"))
+			m.put("enforced", flagNode(false))
 		}
 		return m
 	}
-	m.texts("columns", c.Columns)
+	m.putTexts("columns", c.Columns)
 	if r := c.Reference; r != nil {
 		if r.Table.Schema != "" {
 			w.cannot("foreign key %q of table %q, which points to another database", c.Name, t.Name.Name)
 		}
-		m.text("foreign_table", part(r.Table.Name))
-		m.texts("foreign_column", r.Columns)
-		m.text("on_update", r.OnUpdate)
-		m.text("on_delete", r.OnDelete)
+		m.put("foreign_table", referenceNode(w.refer("table", r.Table)))
+		m.putTexts("foreign_column", r.Columns)
+		m.putText("on_update", r.OnUpdate)
+		m.putText("on_delete", r.OnDelete)
 	}
 	return m
 }

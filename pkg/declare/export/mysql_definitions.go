@@ -20,8 +20,8 @@ var (
 )
 
 // definitionsMySQL writes views, routines, triggers and events.
-func (w *writer) definitionsMySQL(root mapping, d *model.Database) {
-	sections := map[string]mapping{}
+func (w *writer) definitionsMySQL(root *node, d *model.Database) {
+	sections := map[string]*node{}
 	for _, kind := range definitionKinds {
 		sections[kind] = newMapping()
 	}
@@ -32,11 +32,11 @@ func (w *writer) definitionsMySQL(root mapping, d *model.Database) {
 			w.object(def.Object)
 			continue
 		}
-		name := def.Name
-		if def.Kind != "trigger" {
-			name = part(name)
+		if def.Kind == "trigger" { // whose name has no schema
+			sections[def.Kind].put(def.Name, one)
+		} else {
+			sections[def.Kind].putObject(named(model.Name{Name: def.Name}), one)
 		}
-		sections[def.Kind].put(name, one.node)
 	}
 	for _, kind := range definitionKinds {
 		root.section(kind+"s", sections[kind])
@@ -45,7 +45,7 @@ func (w *writer) definitionsMySQL(root mapping, d *model.Database) {
 
 var definitionKinds = []string{"function", "procedure", "view", "trigger", "event"}
 
-func definition(all *model.Database, d *model.Definition) (mapping, bool) {
+func definition(all *model.Database, d *model.Definition) (*node, bool) {
 	switch d.Kind {
 	case "view":
 		return view(d)
@@ -56,45 +56,45 @@ func definition(all *model.Database, d *model.Definition) (mapping, bool) {
 	case "event":
 		return event(d)
 	}
-	return mapping{}, false
+	return nil, false
 }
 
-func view(d *model.Definition) (mapping, bool) {
+func view(d *model.Definition) (*node, bool) {
 	m := newMapping()
 	head := viewHead.FindStringSubmatch(d.Create)
 	if head == nil {
 		return m, false
 	}
 	if head[1] != "UNDEFINED" {
-		m.text("algorithm", head[1])
+		m.putText("algorithm", head[1])
 	}
 	if head[2] != "DEFINER" {
-		m.text("security", head[2])
+		m.putText("security", head[2])
 	}
 	body := head[3]
 	if end := viewEnd.FindStringSubmatch(body); end != nil {
 		body = end[1]
-		m.text("with_check", end[2])
+		m.putText("with_check", end[2])
 	}
-	m.text("body", body)
+	m.putText("body", body)
 	var needs []string
 	for _, dep := range d.DependsOn {
 		needs = append(needs, part(dep.Name))
 	}
-	m.texts("depends_on", needs)
+	m.putTexts("depends_on", needs)
 	return m, true
 }
 
 // trigger follows the one before it among those of the same table, time and event.
-func trigger(all *model.Database, d *model.Definition) (mapping, bool) {
+func trigger(all *model.Database, d *model.Definition) (*node, bool) {
 	m := newMapping()
 	head := triggerHead.FindStringSubmatch(d.Create)
 	if head == nil {
 		return m, false
 	}
-	m.text("table", part(d.Table))
-	m.text("timing", head[1])
-	m.text("event", head[2])
+	m.put("table", referenceNode(reference{kind: "table", Name: model.Name{Name: d.Table}}))
+	m.putText("timing", head[1])
+	m.putText("event", head[2])
 	before := ""
 	for i := range all.Definitions {
 		o := &all.Definitions[i]
@@ -106,8 +106,8 @@ func trigger(all *model.Database, d *model.Definition) (mapping, bool) {
 	if order(d) > 1 && before == "" {
 		return m, false
 	}
-	m.text("follows", before)
-	m.text("body", head[3])
+	m.putText("follows", before)
+	m.putText("body", head[3])
 	return m, true
 }
 
@@ -124,7 +124,7 @@ func order(d *model.Definition) int {
 	return 0
 }
 
-func routine(d *model.Definition) (mapping, bool) {
+func routine(d *model.Definition) (*node, bool) {
 	m := newMapping()
 	head := routineHead.FindStringSubmatch(d.Create)
 	if head == nil {
@@ -134,7 +134,7 @@ func routine(d *model.Definition) (mapping, bool) {
 	if !ok {
 		return m, false
 	}
-	m.text("params", params)
+	m.putText("params", params)
 	if d.Kind == "function" {
 		var returns string
 		returns, rest, ok = strings.Cut(rest, "\n")
@@ -142,7 +142,7 @@ func routine(d *model.Definition) (mapping, bool) {
 		if !ok || !known {
 			return m, false
 		}
-		m.text("returns", returns)
+		m.putText("returns", returns)
 	} else if rest, ok = strings.CutPrefix(rest, "\n"); !ok {
 		return m, false
 	}
@@ -151,13 +151,13 @@ func routine(d *model.Definition) (mapping, bool) {
 		if t == nil {
 			break
 		}
-		m.flag("deterministic", t[1] != "")
-		m.text("data_access", t[2])
-		m.text("security", t[3])
-		m.text("comment", unliteral(t[4]))
+		m.putFlag("deterministic", t[1] != "")
+		m.putText("data_access", t[2])
+		m.putText("security", t[3])
+		m.putText("comment", unliteral(t[4]))
 		rest = rest[len(t[0]):]
 	}
-	m.text("body", rest)
+	m.putText("body", rest)
 	return m, rest != ""
 }
 
@@ -171,18 +171,18 @@ func inParentheses(text string) (inner, rest string, ok bool) {
 	return "", "", false
 }
 
-func event(d *model.Definition) (mapping, bool) {
+func event(d *model.Definition) (*node, bool) {
 	m := newMapping()
 	head := eventHead.FindStringSubmatch(d.Create)
 	if head == nil {
 		return m, false
 	}
-	m.text("schedule", head[1])
-	m.flag("preserve", head[2] == "")
+	m.putText("schedule", head[1])
+	m.putFlag("preserve", head[2] == "")
 	if head[3] != "ENABLE" {
-		m.text("status", head[3])
+		m.putText("status", head[3])
 	}
-	m.text("comment", unliteral(head[4]))
-	m.text("body", head[5])
+	m.putText("comment", unliteral(head[4]))
+	m.putText("body", head[5])
 	return m, true
 }

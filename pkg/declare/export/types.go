@@ -1,20 +1,18 @@
 package export
 
 import (
-	"go.yaml.in/yaml/v3"
-
 	"github.com/ptah-run/ptah/pkg/engine/model"
 )
 
 // types writes extensions and the types that are no tables.
-func (w *writer) types(root mapping, d *model.Database) {
+func (w *writer) types(root *node, d *model.Database) {
 	extensions := newMapping()
 	for _, e := range d.Extensions {
 		one := newMapping()
-		one.text("schema", e.Schema)
-		one.text("version", e.Version)
-		one.text("comment", e.Comment)
-		extensions.put(e.Name, one.node)
+		one.putText("schema", e.Schema)
+		one.putText("version", e.Version)
+		one.putText("comment", e.Comment)
+		extensions.put(e.Name, one)
 	}
 	root.section("extensions", extensions)
 	for _, c := range d.Collations {
@@ -27,7 +25,7 @@ func (w *writer) types(root mapping, d *model.Database) {
 	root.section("enums", enums)
 	domains := newMapping()
 	for i := range d.Domains {
-		domains.put(name(d.Domains[i].Name), w.domain(&d.Domains[i]).node)
+		domains.putObject(named(d.Domains[i].Name), w.domain(&d.Domains[i]))
 	}
 	root.section("domains", domains)
 	composites := newMapping()
@@ -39,62 +37,62 @@ func (w *writer) types(root mapping, d *model.Database) {
 	for i := range d.Ranges {
 		r := &d.Ranges[i]
 		one := newMapping()
-		one.text("subtype", r.Subtype)
-		one.text("subtype_opclass", r.Opclass)
-		one.text("collation", r.Collation)
-		one.text("subtype_diff", r.SubtypeDiff)
+		one.putText("subtype", r.Subtype)
+		one.putText("subtype_opclass", r.Opclass)
+		one.putText("collation", r.Collation)
+		one.putText("subtype_diff", r.SubtypeDiff)
 		if r.Multirange.Schema != r.Schema {
 			w.cannot("range type %q.%q, whose multirange type is in another schema", r.Schema, r.Name.Name)
 		}
-		one.text("multirange_name", r.Multirange.Name)
-		one.text("comment", r.Comment)
-		ranges.put(name(r.Name), one.node)
+		one.putText("multirange_name", r.Multirange.Name)
+		one.putText("comment", r.Comment)
+		ranges.putObject(named(r.Name), one)
 	}
 	root.section("ranges", ranges)
 }
 
-func (w *writer) enum(enums mapping, e *model.Enum) {
+func (w *writer) enum(enums *node, e *model.Enum) {
 	one := newMapping()
-	one.texts("values", e.Values)
-	one.text("comment", e.Comment)
+	one.putTexts("values", e.Values)
+	one.putText("comment", e.Comment)
 	switch {
 	case len(e.Values) == 0:
 		w.cannot("enum %q.%q, which has no values", e.Schema, e.Name.Name)
 	case e.Comment == "":
-		enums.put(name(e.Name), one.node.Content[1])
+		enums.putObject(named(e.Name), one.members[0].value)
 	default:
-		enums.put(name(e.Name), one.node)
+		enums.putObject(named(e.Name), one)
 	}
 }
 
-func (w *writer) domain(d *model.Domain) mapping {
+func (w *writer) domain(d *model.Domain) *node {
 	m := newMapping()
-	m.text("type", d.Type)
-	m.text("collation", d.Collation)
-	m.flag("not_null", d.NotNull)
-	m.text("default_expr", d.Default)
+	m.putText("type", d.Type)
+	m.putText("collation", d.Collation)
+	m.putFlag("not_null", d.NotNull)
+	m.putText("default_expr", d.Default)
 	checks := newMapping()
 	for _, c := range d.Checks {
 		if c.NotValid || c.Comment != "" {
 			w.cannot("check %q of domain %q.%q, which is not validated or has a comment", c.Name, d.Schema, d.Name.Name)
 		}
-		checks.text(c.Name, c.Expression)
+		checks.putText(c.Name, c.Expression)
 	}
 	m.section("checks", checks)
-	m.text("comment", d.Comment)
+	m.putText("comment", d.Comment)
 	return m
 }
 
-func (w *writer) composite(composites mapping, c *model.Composite) {
+func (w *writer) composite(composites *node, c *model.Composite) {
 	one := newMapping()
-	fields := &yaml.Node{Kind: yaml.SequenceNode}
+	fields := newList()
 	for _, a := range c.Attributes {
 		f := newMapping()
-		f.text("name", a.Name)
-		f.text("type", a.Type)
-		f.text("collation", a.Collation)
-		f.node.Style = yaml.FlowStyle
-		fields.Content = append(fields.Content, f.node)
+		f.putText("name", a.Name)
+		f.putText("type", a.Type)
+		f.putText("collation", a.Collation)
+		f.flow = true
+		fields.items = append(fields.items, f)
 		if a.Comment != "" {
 			w.cannot("the comment of attribute %q of composite type %q.%q", a.Name, c.Schema, c.Name.Name)
 		}
@@ -103,6 +101,6 @@ func (w *writer) composite(composites mapping, c *model.Composite) {
 		w.cannot("composite type %q.%q, which has no attributes", c.Schema, c.Name.Name)
 	}
 	one.put("fields", fields)
-	one.text("comment", c.Comment)
-	composites.put(name(c.Name), one.node)
+	one.putText("comment", c.Comment)
+	composites.putObject(named(c.Name), one)
 }

@@ -113,6 +113,11 @@ func TestExamplesEqualTheirSQL(t *testing.T) {
 	}
 }
 
+// hostileSQL has names and texts that a language of declarations might take for its own words.
+const hostileSQL = "CREATE TABLE `${x} %{if}` (`c \"\\ \n$${\u00e9` varchar(40) NOT NULL DEFAULT '${a} %{b} \\\\ \" \\n \u00fc' COMMENT 'it''s ${c}\\r', `for` int, `n.u` int UNIQUE, `null` enum('${x}', 'a\"b', '%{'), PRIMARY KEY (`c \"\\ \n$${\u00e9`), KEY `%{k}` (`for` DESC)) COMMENT '%{ if }';" +
+	"CREATE TABLE `a\"b` (id int PRIMARY KEY, CONSTRAINT `$${f` FOREIGN KEY (id) REFERENCES `${x} %{if}` (`n.u`)); CREATE VIEW `v.(${` AS SELECT '${v}' AS `%{v}`;" +
+	"CREATE TRIGGER `t.${` BEFORE INSERT ON `${x} %{if}` FOR EACH ROW SET NEW.`for` = length('%{b}\n')"
+
 // beyondYAML are the probes that YAML has no words for, with the words of the refusal.
 var beyondYAML = map[string]string{
 	"without overlaps":          `the period of index "u" of table "t"`,
@@ -121,10 +126,11 @@ var beyondYAML = map[string]string{
 	"page compression":          "",
 }
 
-// TestExportComesBack writes what was read as YAML, which declares the same again, for every probe and for the examples.
+// TestExportComesBack writes what was read as YAML, which declares the same again, and as HCL, which gives the same statements, for every probe and
+// for the examples.
 func TestExportComesBack(t *testing.T) {
 	s := mytest.Start(t)
-	sql := map[string]string{"example": exampleSQL}
+	sql := map[string]string{"example": exampleSQL, "hostile": hostileSQL}
 	for name, p := range probes {
 		sql[name] = p.b
 	}
@@ -135,20 +141,35 @@ func TestExportComesBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			whole := declare(t, s, sql[name])
 			yaml, err := export.YAML(whole)
+			hcl, sameErr := export.HCL(whole)
 			if want := beyondYAML[name]; want != "" {
 				var not *export.NotExpressibleError
 				require.ErrorAs(t, err, &not)
 				assert.Contains(t, err.Error(), want)
+				assert.EqualError(t, sameErr, strings.Replace(err.Error(), "YAML", "HCL", 1))
 				return
 			}
 			require.NoError(t, err)
+			require.NoError(t, sameErr)
 			again := loadDeclared(t, s, declarations.File{Name: "out.yaml", Data: yaml})
 			assert.Equal(t, model.Fingerprint(whole), model.Fingerprint(again), "%s\n%s", yaml, factDifference(again, whole))
 			formatted, err := declarations.Format("out.yaml", yaml)
 			require.NoError(t, err)
 			assert.Equal(t, string(yaml), string(formatted))
+			assert.Equal(t, sqlOf(rendered(t, s, declarations.File{Name: "out.yaml", Data: yaml})), sqlOf(rendered(t, s, declarations.File{Name: "out.hcl", Data: hcl})), "%s", hcl)
+			formatted, err = declarations.Format("out.hcl", hcl)
+			require.NoError(t, err)
+			assert.Equal(t, string(hcl), string(formatted))
 		})
 	}
+}
+
+func sqlOf(d engine.Declarations) []string {
+	out := make([]string, len(d.Statements))
+	for i := range d.Statements {
+		out[i] = strings.ReplaceAll(d.Statements[i].SQL, ", ", ",") // the languages differ in the numbers of types
+	}
+	return out
 }
 
 func TestDeclaredErrorsNameThePlace(t *testing.T) {
