@@ -109,6 +109,33 @@ func TestRenamesThatOnlyAPersonCanDecide(t *testing.T) {
 	}
 }
 
+// TestCaseOfNames declares columns and indexes in another case, without a word: to the server they are the same, and the rows keep their values.
+func TestCaseOfNames(t *testing.T) {
+	s := mytest.Start(t)
+	const live = "CREATE TABLE p (Id INT PRIMARY KEY);\n" +
+		"CREATE TABLE t (ID INT PRIMARY KEY, Name VARCHAR(20) NOT NULL, \u00c4nderung INT, up VARCHAR(20) AS (upper(Name)) STORED, P INT, KEY By_Name (Name), KEY By_P (P),\n" +
+		" CONSTRAINT c CHECK (Name <> ''), CONSTRAINT f FOREIGN KEY (P) REFERENCES p (Id));\nCREATE VIEW v AS SELECT Name FROM t;\n" +
+		"CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW SET NEW.Name = trim(NEW.Name);\n"
+	for name, declared := range map[string]string{
+		"case alone": strings.ToLower(strings.NewReplacer("CREATE", "create").Replace(live)),
+		"and more":   strings.NewReplacer("VARCHAR(20) NOT NULL", "VARCHAR(40) NOT NULL", "Name", "NAME", "By_P (P)", "BY_P (p DESC)", "P INT", "p BIGINT", "Id INT", "iD BIGINT", "ID INT", "id INT").Replace(live),
+		"old declared rename": "CREATE TABLE p (id INT PRIMARY KEY);\nCREATE TABLE t (id INT PRIMARY KEY,\n-- +ptah renamed_from=title\nname VARCHAR(20) NOT NULL, \u00c4nderung INT," +
+			" up VARCHAR(20) AS (upper(name)) STORED, p INT,\n-- +ptah renamed_from=by_title\nKEY by_name (name), KEY By_P (p), CONSTRAINT c CHECK (name <> ''), CONSTRAINT f FOREIGN KEY (p) REFERENCES p (id))",
+	} {
+		t.Run(name, func(t *testing.T) {
+			target := create(t, s, live)
+			s.Exec(t, target, "INSERT INTO p VALUES (5)", "INSERT INTO t (ID, Name, \u00c4nderung, P) VALUES (1, ' Ann', 7, 5)")
+			doc := converge(t, engine.Options{URL: target}, declare(t, s, declared))
+			assert.True(t, hasKind(doc.Statements, "alter_table") || hasKind(doc.Statements, "rename_column"), "%v", statements(doc))
+			for _, st := range doc.Statements {
+				assert.NotContains(t, st.SQL, "DROP COLUMN")
+				assert.NotContains(t, st.SQL, "ADD COLUMN")
+			}
+			assert.Equal(t, "1 Ann 7 ANN 5", mytest.Value[string](t, target, "SELECT CONCAT_WS(' ', id, name, \u00e4nderung, up, p) FROM t"))
+		})
+	}
+}
+
 func TestRenameDirectivesInTheWrongPlace(t *testing.T) {
 	s := mytest.Start(t)
 	for name, c := range map[string]struct{ sql, want string }{

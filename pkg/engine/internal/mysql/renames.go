@@ -13,7 +13,7 @@ import (
 const hazardRename = "whoever still uses the old name fails from then on"
 
 // renamer carries out the declared renames that are not done yet, in a copy of the database: what the rest of the plan goes on from. A rename is
-// never guessed; it is done where the old name exists and the new one does not, over where it is the other way round, and refused where both exist.
+// never guessed but for the case of letters, which the server does not tell apart; it is done where the old name exists and the new one does not, over where it is the other way round, and refused where both exist.
 type renamer struct {
 	from, to *model.Database
 	db       *model.Database // from, or its copy once something is renamed
@@ -241,9 +241,6 @@ func (r *renamer) inside(n *model.Table) error {
 	parts := partRenames{table: n.Name.Name}
 	for i := range n.Columns {
 		c := &n.Columns[i]
-		if c.RenamedFrom == "" {
-			continue
-		}
 		if other := columnNamed(n, c.RenamedFrom); other != nil && other != c {
 			return refuseObject("column %q of table %q is declared as renamed from %q, which is declared too", c.Name, n.Name.Name, c.RenamedFrom)
 		}
@@ -257,11 +254,11 @@ func (r *renamer) inside(n *model.Table) error {
 	}
 	for i := range n.Indexes {
 		x := &n.Indexes[i]
-		if x.RenamedFrom == "" {
-			continue
-		}
 		t := tableNamed(r.db, n.Name)
 		old := indexNamed(t, x.RenamedFrom)
+		if old == nil {
+			old = indexNamed(t, x.Name)
+		}
 		if other := indexNamed(n, x.RenamedFrom); other != nil && other != x {
 			return refuseObject("index %q of table %q is declared as renamed from %q, which is declared too", x.Name, n.Name.Name, x.RenamedFrom)
 		}
@@ -279,10 +276,14 @@ func (r *renamer) inside(n *model.Table) error {
 	return nil
 }
 
-// oldColumn is the column that gets a new name; empty where that is done already, or there was none.
+// oldColumn is the column that gets a new name; empty where that is done already, or there was none. A name in another case needs no word of a person:
+// to the server it is the same, so that there is one such column and it holds the values.
 func (r *renamer) oldColumn(n *model.Table, c *model.Column) (string, error) {
 	o := tableNamed(r.db, n.Name)
 	old := columnNamed(o, c.RenamedFrom)
+	if old == nil {
+		old = columnNamed(o, c.Name)
+	}
 	if old == nil || old.Name == c.Name {
 		return "", nil
 	}
@@ -292,6 +293,9 @@ func (r *renamer) oldColumn(n *model.Table, c *model.Column) (string, error) {
 	what := "column " + display(n.Name.Name, old.Name)
 	if user := usedIn(o, old.Name); user != "" && !r.server.renamesInExpressions {
 		return "", refuseObject("%s is declared under a new name, and %s stands on it, which %s does not follow", what, user, r.server.title)
+	}
+	if strings.EqualFold(old.Name, c.Name) { // who uses the old name goes on
+		return old.Name, nil
 	}
 	was := n.Name.Name
 	if n.RenamedFrom != "" && r.from.Table(model.Name{Name: n.RenamedFrom}) != nil {
@@ -374,10 +378,21 @@ func (r *renamer) renameColumn(table model.Name, old, name string) clause {
 			}
 		}
 	}
-	return clause{
+	out := clause{
 		sql: "RENAME COLUMN " + ident(old) + " TO " + ident(name), kind: "rename_column", severity: diff.Warning,
-		reason: "column " + display(name) + " is declared as renamed from " + display(old), hazard: hazardRename, weight: instant,
+		reason: renamedFrom("column", name, old), hazard: hazardRename, weight: instant,
 	}
+	if strings.EqualFold(old, name) {
+		out.hazard = ""
+	}
+	return out
+}
+
+func renamedFrom(what, name, old string) string {
+	if strings.EqualFold(old, name) {
+		return what + " " + display(name) + " is " + display(old) + ", declared in another case"
+	}
+	return what + " " + display(name) + " is declared as renamed from " + display(old)
 }
 
 func (r *renamer) renameIndex(table model.Name, old, name string) clause {
@@ -385,7 +400,7 @@ func (r *renamer) renameIndex(table model.Name, old, name string) clause {
 	indexNamed(tableNamed(r.db, table), old).Name = name
 	return clause{
 		sql: "RENAME INDEX " + ident(old) + " TO " + ident(name), kind: "rename_index", severity: diff.Warning,
-		reason: "index " + display(name) + " is declared as renamed from " + display(old), weight: instant,
+		reason: renamedFrom("index", name, old), weight: instant,
 	}
 }
 
