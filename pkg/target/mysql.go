@@ -109,6 +109,9 @@ func (t *Target) readMySQLDatabase(p parts) error {
 		return err
 	}
 	t.database = name
+	if name == "" { // which not everybody needs
+		return nil
+	}
 	return checkNameMySQL("database", name)
 }
 

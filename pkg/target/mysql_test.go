@@ -52,3 +52,24 @@ func TestMySQLRefuses(t *testing.T) {
 		assert.NotContains(t, err.Error(), "secret-9")
 	}
 }
+
+// TestServerWithoutADatabase reads the URL of a dev server, on which nobody needs the database that it names.
+func TestServerWithoutADatabase(t *testing.T) {
+	for _, text := range []string{"mysql://app:secret-9@db", "mariadb://app:secret-9@db:3307/", "mysql://app@db?tls=false"} {
+		server, err := target.ParseServer(text)
+		require.NoError(t, err)
+		assert.Empty(t, server.Database())
+		again, err := target.ParseServer(server.URL())
+		require.NoError(t, err)
+		assert.Equal(t, server, again)
+		_, err = target.Parse(text)
+		require.EqualError(t, err, "database URL: database: is missing; its name stands behind the host, as in mysql://HOST/NAME")
+	}
+	whole, err := target.ParseServer("mysql://app@db/shop")
+	require.NoError(t, err)
+	assert.Equal(t, "shop", whole.Database())
+	for _, text := range []string{"postgres://app@db", "mysql://db", "mysql://app@db/a/b", "oracle://app@db"} {
+		_, err := target.ParseServer(text)
+		require.Error(t, err, text)
+	}
+}

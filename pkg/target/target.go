@@ -51,6 +51,16 @@ func refuse(part, format string, args ...any) error {
 
 // Parse reads a database URL. Every error is an *Error.
 func Parse(text string) (Target, error) {
+	t, err := ParseServer(text)
+	if err == nil && t.database == "" {
+		return Target{}, refuse("database", "is missing; its name stands behind the host, as in %s://HOST/NAME", t.engine)
+	}
+	return t, err
+}
+
+// ParseServer is Parse for a URL that leads to a server, on which what is read or written lies elsewhere: that of MySQL and MariaDB, where a session needs
+// no database, may name none.
+func ParseServer(text string) (Target, error) {
 	raw, err := split(text)
 	if err != nil {
 		return Target{}, err

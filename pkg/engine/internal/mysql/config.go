@@ -21,11 +21,11 @@ const (
 )
 
 // config turns a database URL into what the driver wants. The grammar of the URL is that of pkg/target, and none of its text is ever shown.
-func config(databaseURL string) (*driver.Config, error) {
+func config(databaseURL string, parse func(string) (target.Target, error)) (*driver.Config, error) {
 	if databaseURL == "" {
 		return nil, fault.New(frame.CodeCredentialMissing, "the database URL is empty")
 	}
-	t, err := target.Parse(databaseURL)
+	t, err := parse(databaseURL)
 	if err != nil {
 		return nil, fault.Wrap(err, frame.CodeDatabaseURLInvalid, "%s", err)
 	}

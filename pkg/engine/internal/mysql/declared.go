@@ -188,7 +188,7 @@ func lineOffset(sql string, line int) int {
 
 // ServerOf says which server a URL leads to: model.ServerMySQL or model.ServerMariaDB.
 func ServerOf(ctx context.Context, url string) (string, error) {
-	s, err := connect(ctx, url, 0)
+	s, err := connectServer(ctx, url, 0)
 	if err != nil {
 		return "", err
 	}

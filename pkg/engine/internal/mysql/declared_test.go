@@ -240,6 +240,27 @@ func TestPlanFromAModel(t *testing.T) {
 	assert.Equal(t, []string{"ALTER TABLE `t` ADD COLUMN `k` int(11) NULL DEFAULT NULL"}, statements(result.Document))
 }
 
+// TestDevServerWithoutADatabase publishes and compares over a URL that names none. Reading a database needs one.
+func TestDevServerWithoutADatabase(t *testing.T) {
+	s := mytest.Start(t)
+	server, query, _ := strings.Cut(strings.Replace(s.URL("mysql"), "/mysql", "/", 1), "?")
+	for _, url := range []string{server + "?" + query, strings.TrimSuffix(server, "/") + "?" + query} {
+		dialect, err := engine.DialectOf(testContext(t), url)
+		require.NoError(t, err)
+		assert.Equal(t, declarations.MariaDB, dialect)
+		loaded, err := engine.LoadSQL(testContext(t), url, []engine.Source{{Name: "a.sql", Data: []byte("CREATE TABLE t (a VARCHAR(9))")}})
+		require.NoError(t, err)
+		assert.Equal(t, model.Fingerprint(declare(t, s, "CREATE TABLE t (a VARCHAR(9))")), model.Fingerprint(loaded))
+		result, err := engine.PlanFrom(testContext(t), engine.Options{URL: url}, loaded, declare(t, s, "CREATE TABLE t (a VARCHAR(9), b INT)"))
+		require.NoError(t, err)
+		assert.Len(t, result.Document.Statements, 1)
+		_, err = engine.Inspect(testContext(t), url)
+		assert.Contains(t, refusal(t, err, frame.CodeDatabaseURLInvalid).Message, "database: is missing; its name stands behind the host, as in mysql://HOST/NAME")
+		_, err = engine.Plan(testContext(t), engine.Options{URL: url}, loaded)
+		_ = refusal(t, err, frame.CodeDatabaseURLInvalid)
+	}
+}
+
 var fenced = regexp.MustCompile("(?ms)^```(yaml|hcl|sql) mariadb\n(.*?)^```$")
 
 // TestDocumentedDeclarations loads the examples of docs/declared-schemas.md that are for MariaDB. They say the same.

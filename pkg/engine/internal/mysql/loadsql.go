@@ -16,13 +16,14 @@ import (
 	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
 	"github.com/ptah-run/ptah/pkg/engine/model"
 	"github.com/ptah-run/ptah/pkg/frame"
+	"github.com/ptah-run/ptah/pkg/target"
 )
 
 // ScratchPrefix starts the name of every scratch database.
 const ScratchPrefix = "ptah_dev_"
 
 // LoadDeclared runs the statements, in the order given, and then the files in a fresh scratch database and reads the result back. The database has the
-// default collation of the one that the URL names, or the server's own where that is one of the server's. Each file gets a session of its own. A file
+// default collation of the one that the URL names, or the server's own where that is one of the server's or none. Each file gets a session of its own. A file
 // that creates what one of the statements has created is refused with both places.
 func LoadDeclared(ctx context.Context, devURL string, declarations contract.Declarations, files []contract.Source) (db *model.Database, err error) {
 	parsed, err := splitFiles(files)
@@ -33,7 +34,7 @@ func LoadDeclared(ctx context.Context, devURL string, declarations contract.Decl
 	if err != nil {
 		return nil, err
 	}
-	c, err := config(devURL)
+	c, err := config(devURL, target.ParseServer)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ptah-run/ptah/pkg/engine/internal/contract"
 	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
@@ -51,32 +52,29 @@ func Observe(ctx context.Context, opts contract.Options, desired *model.Database
 
 // Plan computes the statements that make the managed scope equal to the declared schema.
 func Plan(ctx context.Context, opts contract.Options, desired *model.Database) (contract.PlanResult, error) {
-	sc, err := checkOptions(opts)
-	if err != nil {
-		return contract.PlanResult{}, err
-	}
-	s, err := connect(ctx, opts.URL, opts.ConnectTimeout)
-	if err != nil {
-		return contract.PlanResult{}, err
-	}
-	defer s.close()
-	if err := s.checkServer(desired); err != nil {
-		return contract.PlanResult{}, err
-	}
-	live, err := s.inspect(ctx)
-	if err != nil {
-		return contract.PlanResult{}, err
-	}
-	return s.planFrom(opts, sc, live, desired)
+	return withSession(ctx, opts, desired, connect, func(s *session, sc scope.Scope) (contract.PlanResult, error) {
+		live, err := s.inspect(ctx)
+		if err != nil {
+			return contract.PlanResult{}, err
+		}
+		return s.planFrom(opts, sc, live, desired)
+	})
 }
 
 // PlanFrom is Plan for a database that is as live says, on whatever server opts leads to.
 func PlanFrom(ctx context.Context, opts contract.Options, live, desired *model.Database) (contract.PlanResult, error) {
+	return withSession(ctx, opts, desired, connectServer, func(s *session, sc scope.Scope) (contract.PlanResult, error) {
+		return s.planFrom(opts, sc, live, desired)
+	})
+}
+
+// withSession plans on a session with a server that the declared schema is for.
+func withSession(ctx context.Context, opts contract.Options, desired *model.Database, open func(context.Context, string, time.Duration) (*session, error), do func(*session, scope.Scope) (contract.PlanResult, error)) (contract.PlanResult, error) {
 	sc, err := checkOptions(opts)
 	if err != nil {
 		return contract.PlanResult{}, err
 	}
-	s, err := connect(ctx, opts.URL, opts.ConnectTimeout)
+	s, err := open(ctx, opts.URL, opts.ConnectTimeout)
 	if err != nil {
 		return contract.PlanResult{}, err
 	}
@@ -84,7 +82,7 @@ func PlanFrom(ctx context.Context, opts contract.Options, live, desired *model.D
 	if err := s.checkServer(desired); err != nil {
 		return contract.PlanResult{}, err
 	}
-	return s.planFrom(opts, sc, live, desired)
+	return do(s, sc)
 }
 
 func (s *session) planFrom(opts contract.Options, sc scope.Scope, live, desired *model.Database) (contract.PlanResult, error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
 	"github.com/ptah-run/ptah/pkg/frame"
+	"github.com/ptah-run/ptah/pkg/target"
 )
 
 // session is one connection to one server, pinned.
@@ -31,7 +32,16 @@ type session struct {
 const killGrace = 5 * time.Second
 
 func connect(ctx context.Context, databaseURL string, timeout time.Duration) (*session, error) {
-	c, err := config(databaseURL)
+	c, err := config(databaseURL, target.Parse)
+	if err != nil {
+		return nil, err
+	}
+	return connectConfig(ctx, c, timeout)
+}
+
+// connectServer is connect for a dev server, whose URL needs no database.
+func connectServer(ctx context.Context, devURL string, timeout time.Duration) (*session, error) {
+	c, err := config(devURL, target.ParseServer)
 	if err != nil {
 		return nil, err
 	}
