@@ -103,18 +103,7 @@ func load(rt *rapid.T, target string, d *drawer) *model.Database {
 	if err != nil {
 		rt.Fatalf("reading what was drawn: %v", err)
 	}
-	facts := map[model.Fact]bool{}
-	for _, f := range model.Facts(got) {
-		facts[f] = true
-	}
-	for _, f := range model.Facts(d.db) {
-		if !facts[f] {
-			rt.Fatalf("a fact was drawn and not read: %+v\n%s", f, factDifference(got, d.db))
-		}
-	}
-	if len(got.Unmodelled) > 0 {
-		rt.Fatalf("something was drawn that is not modelled: %v", got.Unmodelled)
-	}
+	gentest.WasRead(rt, d.db, got, factDifference)
 	return got
 }
 

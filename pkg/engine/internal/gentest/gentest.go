@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/ptah-run/ptah/pkg/engine/model"
 )
 
 // Chooser makes the decisions of one schema. The second schema of a pair makes most of them as the first did in the same place.
@@ -193,5 +195,21 @@ func Check(t *testing.T, engine, variable string, few, beside int, test func(*ra
 	}
 	if tally.steps >= enough {
 		require.Less(t, tally.refusals()*100, tally.steps*maxRefused, "too many steps are refused")
+	}
+}
+
+// WasRead fails where a fact of what was drawn is not in what a server gave back, or where that holds something that has no model.
+func WasRead(rt *rapid.T, drawn, got *model.Database, difference func(got, want *model.Database) string) {
+	facts := map[model.Fact]bool{}
+	for _, f := range model.Facts(got) {
+		facts[f] = true
+	}
+	for _, f := range model.Facts(drawn) {
+		if !facts[f] {
+			rt.Fatalf("a fact was drawn and not read: %+v\n%s", f, difference(got, drawn))
+		}
+	}
+	if len(got.Unmodelled) > 0 {
+		rt.Fatalf("something was drawn that is not modelled: %v", got.Unmodelled)
 	}
 }
