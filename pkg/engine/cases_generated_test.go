@@ -84,6 +84,10 @@ var newerCases = map[string]probe{
 		"CREATE TABLE pp (a int NOT NULL) PARTITION BY LIST (a); CREATE TABLE q (a int)",
 		"CREATE TABLE pp (a int NOT NULL) PARTITION BY LIST (a); CREATE TABLE q PARTITION OF pp (CONSTRAINT qn NOT NULL a) DEFAULT",
 	},
+	"a parent's NOT NULL takes another name beside a new child": {
+		"CREATE TABLE zp (a int NOT NULL)",
+		"CREATE TABLE zp (a int CONSTRAINT pn NOT NULL); CREATE TABLE c (CONSTRAINT cn NOT NULL a) INHERITS (zp)",
+	},
 	"a parent's NOT NULL takes another name": {
 		"CREATE TABLE zp (a int NOT NULL); CREATE TABLE c () INHERITS (zp)",
 		"CREATE TABLE zp (a int CONSTRAINT pn NOT NULL); CREATE TABLE c () INHERITS (zp)",

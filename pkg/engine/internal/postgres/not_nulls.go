@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"slices"
+
 	"github.com/ptah-run/ptah/pkg/engine/diff"
 	"github.com/ptah-run/ptah/pkg/engine/model"
 )
@@ -236,6 +238,13 @@ func (p *planner) attachedNotNulls(n, parent *model.Table) {
 			p.add(phaseAttach, p.columnStep(n.Name, c, "ALTER COLUMN "+ident(c.Name)+" SET NOT NULL", "set_not_null", diff.Warning, "the column is declared NOT NULL in the table as well", ""))
 		}
 	}
+}
+
+// hasNewChild reports whether the plan creates a child of a table.
+func (p *planner) hasNewChild(table model.Name) bool {
+	return slices.ContainsFunc(p.to.Tables, func(t model.Table) bool {
+		return p.from.Table(t.Name) == nil && slices.Contains(t.Parents(), table)
+	})
 }
 
 // childrenFirst turns the order of tables around, and keeps that of each table's statements.

@@ -265,7 +265,12 @@ func (p *planner) setNotNull(ph phase, table model.Name, o, n *model.Column) {
 	case n.NotNull:
 		rename := func() {
 			if before.Name != after.Name {
-				add("RENAME CONSTRAINT "+ident(before.Name)+" TO "+ident(after.Name), "rename_constraint", diff.Warning, "the NOT NULL constraint has another name", "")
+				s := p.columnStep(table, n, "RENAME CONSTRAINT "+ident(before.Name)+" TO "+ident(after.Name), "rename_constraint", diff.Warning, "the NOT NULL constraint has another name", "")
+				if ph == phaseColumns && p.hasNewChild(table) {
+					p.add(phaseRename, s) // while the child does not have it under a name of its own
+				} else {
+					p.add(ph, s)
+				}
 			}
 		}
 		inherit := func(name, word string) {
