@@ -48,6 +48,30 @@ var generatedCases = map[string]probe{
 		"CREATE DOMAIN d AS text NOT NULL CHECK (VALUE <> 'x'); CREATE TABLE t (n d)",
 		"CREATE DOMAIN d AS text NOT NULL CHECK (VALUE <> 'x'); CREATE TABLE t (n varchar(9))",
 	},
+	"the replica identity leaves a column that loses NOT NULL": {
+		"CREATE TABLE t (a int NOT NULL, b int NOT NULL PRIMARY KEY); CREATE UNIQUE INDEX i ON t (a); ALTER TABLE t REPLICA IDENTITY USING INDEX i",
+		"CREATE TABLE t (a int, b int NOT NULL PRIMARY KEY); CREATE UNIQUE INDEX i ON t (a); ALTER TABLE t REPLICA IDENTITY USING INDEX t_pkey",
+	},
+	"the replica identity goes from one unique constraint to another with NOT NULL": {
+		"CREATE TABLE t (a int NOT NULL UNIQUE, b int UNIQUE); ALTER TABLE t REPLICA IDENTITY USING INDEX t_a_key",
+		"CREATE TABLE t (a int UNIQUE, b int NOT NULL UNIQUE); ALTER TABLE t REPLICA IDENTITY USING INDEX t_b_key",
+	},
+	"a parent and a partition with a replica identity lose NOT NULL": {
+		"CREATE TABLE p (k int NOT NULL) PARTITION BY LIST (k); CREATE TABLE c PARTITION OF p FOR VALUES IN (1); CREATE UNIQUE INDEX i ON c (k); ALTER TABLE c REPLICA IDENTITY USING INDEX i",
+		"CREATE TABLE p (k int) PARTITION BY LIST (k); CREATE TABLE c PARTITION OF p FOR VALUES IN (1); CREATE UNIQUE INDEX i ON c (k); ALTER TABLE c REPLICA IDENTITY FULL",
+	},
+	"a new child beside a default that is released": {
+		"CREATE SEQUENCE gone; CREATE FUNCTION f(int) RETURNS int LANGUAGE sql AS 'SELECT 1'; CREATE TABLE p (a int DEFAULT nextval('gone'), b int DEFAULT f(1), c int DEFAULT f(2), d int DEFAULT 3, e int DEFAULT 4)",
+		"CREATE FUNCTION f(bigint, n int DEFAULT 1) RETURNS int LANGUAGE sql AS 'SELECT 2'; CREATE TABLE p (a int DEFAULT 7, b int DEFAULT f(1), c int DEFAULT f(2), d int DEFAULT 3, e int DEFAULT 4); CREATE TABLE kid () INHERITS (p); ALTER TABLE kid ALTER a DROP DEFAULT, ALTER c SET DEFAULT 5, ALTER d DROP DEFAULT, ALTER e SET DEFAULT 9",
+	},
+	"a new child of a new parent with a sequence's default, while a sequence goes": {
+		"CREATE SEQUENCE gone; CREATE SEQUENCE q",
+		"CREATE SEQUENCE q; CREATE TABLE p (n int DEFAULT nextval('q'), m int DEFAULT nextval('q')); CREATE TABLE kid () INHERITS (p); ALTER TABLE kid ALTER n SET DEFAULT 1, ALTER m DROP DEFAULT",
+	},
+	"a parent gains a column with a default that its child has not, while a sequence goes": {
+		"CREATE SEQUENCE gone; CREATE SEQUENCE q; CREATE TABLE p (a int); CREATE TABLE kid () INHERITS (p)",
+		"CREATE SEQUENCE q; CREATE TABLE p (a int, n int DEFAULT nextval('q'), m int DEFAULT nextval('q')); CREATE TABLE kid () INHERITS (p); ALTER TABLE kid ALTER n SET DEFAULT 1, ALTER m DROP DEFAULT",
+	},
 	"a generated column with targets of its own": {
 		"CREATE TABLE t (n int)",
 		"CREATE TABLE t (n int, g int GENERATED ALWAYS AS (n * 2) STORED); ALTER TABLE t ALTER g SET STATISTICS 50, ALTER g SET (n_distinct = 5)",

@@ -27,6 +27,10 @@ func TestGeneratedRoundTrip(t *testing.T) {
 	s := pgtest.Start(t)
 	r := &roundTrip{server: s, t: t, major: s.Major()}
 	r.contrib = r.hasContrib()
+	r.through = func(databaseURL string) string { return databaseURL }
+	if through, installed := s.StartPooler(t, "session"); installed {
+		r.through = through
+	}
 	gentest.Check(t, "PostgreSQL "+strconv.Itoa(r.major), "PTAH_TEST_PAIRS", fewPairs, 2, r.pair)
 }
 
@@ -35,6 +39,7 @@ type roundTrip struct {
 	t       *testing.T
 	major   int
 	contrib bool
+	through func(databaseURL string) string // the pooler, where there is one
 }
 
 func (r *roundTrip) hasContrib() bool {
@@ -68,12 +73,12 @@ func (r *roundTrip) pair(rt *rapid.T, tally *gentest.Tally) {
 		d.b.draw()
 		return d
 	}).Draw(rt, "pair")
-	const quiet = "&options=-c%20log_statement%3Dnone" // thousands of pairs would fill the log
-	one, dropOne := r.server.TemporaryDatabase(r.t)
+	const quiet = "log_statement = 'none'" // thousands of pairs would fill the log
+	one, dropOne := r.server.TemporaryDatabase(r.t, quiet)
 	defer dropOne()
-	two, dropTwo := r.server.TemporaryDatabase(r.t)
+	two, dropTwo := r.server.TemporaryDatabase(r.t, quiet)
 	defer dropTwo()
-	one, two = one+quiet, two+quiet
+	one, two = r.through(one), r.through(two)
 	a, b := load(rt, one, d.a), load(rt, two, d.b)
 	step := func(name, target string, want *model.Database) bool {
 		return converges(rt, tally, name, engine.Options{URL: target, TransactionMode: d.mode}, want)

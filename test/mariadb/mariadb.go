@@ -113,7 +113,9 @@ func (s *Server) launch(ctx context.Context, o Options, cred *syscall.Credential
 	data := filepath.Join(s.dir, "data")
 	initial := exec.CommandContext(ctx, program("mariadb-install-db"), "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve") //nolint:gosec // a directory of ours
 	initial.Dir, initial.SysProcAttr = s.dir, &syscall.SysProcAttr{Credential: cred}
-	initial.Env = append(os.Environ(), "HOME="+s.dir)
+	// A server that starts deletes the temporary tables that it finds in its directory for them, also those of a server that runs.
+	environment := append(os.Environ(), "HOME="+s.dir, "TMPDIR="+s.dir)
+	initial.Env = environment
 	if out, err := initial.CombinedOutput(); err != nil {
 		return fmt.Errorf("running mariadb-install-db: %w\n%s", err, out)
 	}
@@ -146,7 +148,7 @@ func (s *Server) launch(ctx context.Context, o Options, cred *syscall.Credential
 		args = append(args, "--general-log=1", "--general-log-file="+s.statements())
 	}
 	s.process = exec.Command(program("mariadbd"), args...) //nolint:gosec // arguments of ours
-	s.process.Dir, s.process.Stdout, s.process.Stderr = s.dir, log, log
+	s.process.Dir, s.process.Env, s.process.Stdout, s.process.Stderr = s.dir, environment, log, log
 	s.process.SysProcAttr = &syscall.SysProcAttr{Credential: cred, Pdeathsig: syscall.SIGKILL}
 	if err := s.process.Start(); err != nil {
 		return fmt.Errorf("starting mariadbd: %w", err)

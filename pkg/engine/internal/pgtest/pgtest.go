@@ -310,15 +310,19 @@ func (s *Server) NewDatabase(t testing.TB, statements ...string) string {
 	return target
 }
 
-// TemporaryDatabase creates an empty database and returns its URL and what drops it.
-func (s *Server) TemporaryDatabase(t testing.TB) (target string, drop func()) {
+// TemporaryDatabase creates an empty database, whose sessions begin with the settings, and returns its URL and what drops it.
+func (s *Server) TemporaryDatabase(t testing.TB, settings ...string) (target string, drop func()) {
 	t.Helper()
 	name := fmt.Sprintf("t%d_%d", os.Getpid(), counter.Add(1))
 	create := "CREATE DATABASE " + name + " TEMPLATE template0"
 	if s.Major() >= 15 {
 		create += " STRATEGY file_copy" // the other way is for servers that must survive
 	}
-	s.Exec(t, s.URL("postgres"), create)
+	statements := []string{create}
+	for _, setting := range settings {
+		statements = append(statements, "ALTER DATABASE "+name+" SET "+setting)
+	}
+	s.Exec(t, s.URL("postgres"), statements...)
 	return s.URL(name), func() { s.Exec(t, s.URL("postgres"), "DROP DATABASE "+name+" WITH (FORCE)") }
 }
 

@@ -60,6 +60,9 @@ func Apply(ctx context.Context, opts contract.Options, doc plan.Document) (frame
 	}
 	defer s.close()
 	a.session = s
+	if err := a.ownBackend(ctx); err != nil {
+		return frame.Applied{}, err
+	}
 	if err := a.begin(ctx); err != nil {
 		return frame.Applied{}, err
 	}

@@ -33,6 +33,36 @@ func (a *applier) cut() error {
 
 func (a *applier) hasOutside() bool { return a.inside < len(a.doc.Statements) }
 
+// poolerProbes is how often two sessions are compared. One time would do if nobody else used the pool.
+const poolerProbes = 5
+
+// ownBackend refuses statements outside of a transaction where a pooler gives a backend to each transaction: one that is idle serves the next session
+// that asks. The session's lock and settings would stay on it, for strangers to meet.
+func (a *applier) ownBackend(ctx context.Context) error {
+	if !a.hasOutside() {
+		return nil
+	}
+	other, err := connect(ctx, a.opts.URL, a.opts.ConnectTimeout)
+	if err != nil {
+		return err
+	}
+	defer other.close()
+	for range poolerProbes {
+		mine, err := a.session.backend(ctx)
+		if err != nil {
+			return err
+		}
+		theirs, err := other.backend(ctx)
+		if err != nil {
+			return err
+		}
+		if mine == theirs {
+			return fault.New(frame.CodeLockUnverified, "a pooler gives a backend to each transaction, and the plan has statements outside of one, where the advisory lock %q would not hold: the URL has to lead to the server itself or to a pool in session mode; nothing was executed", contract.LockName)
+		}
+	}
+	return nil
+}
+
 // committed is the state that the transaction has to end in.
 func (a *applier) committed() string {
 	if a.hasOutside() {
@@ -89,9 +119,9 @@ func (a *applier) prepareOutside(ctx context.Context) error {
 
 // sameBackend makes sure that the statement is going to run where the lock is held: a pooler may have moved the session when the transaction ended.
 func (a *applier) sameBackend(ctx context.Context) error {
-	var pid uint32
-	if err := a.session.conn.QueryRow(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
-		return queryFault(ctx, err, "asking the server for its state")
+	pid, err := a.session.backend(ctx)
+	if err != nil {
+		return err
 	}
 	if pid != a.pid {
 		return fault.New(frame.CodeLockUnverified, "the session moved to another backend after the transaction (a pooler stands between), where the advisory lock %q is not held", contract.LockName)

@@ -331,7 +331,7 @@ func (p *planner) inheritedState(t *model.Table, column string) model.Column {
 // startState is a declared column before its table's own statements.
 func (p *planner) startState(t *model.Table, column string) model.Column {
 	c, o := t.Column(column), p.from.Table(t.Name)
-	if o != nil && o.Column(column) != nil && !p.rebuilt[model.ColumnRef{Table: t.Name, Column: column}] {
+	if !p.fresh(t.Name, column) {
 		return *o.Column(column)
 	}
 	parent := p.parentWith(t, column)
@@ -341,6 +341,9 @@ func (p *planner) startState(t *model.Table, column string) model.Column {
 		b.Storage, b.Compression = "", ""
 	} else {
 		b = p.startState(parent, column)
+		if !p.fresh(parent.Name, column) && p.released(&b, parent.Column(column)) {
+			b.Default = ""
+		}
 	}
 	if o != nil { // came by ADD COLUMN, which copies neither
 		b.Storage, b.Compression = "", ""

@@ -186,9 +186,12 @@ func (p *planner) alterColumn(table model.Name, o, n *model.Column) {
 	if o.Identity != nil && n.Identity == nil {
 		add(phaseRelease, "DROP IDENTITY", "drop_identity", diff.Destructive, "the column is declared without identity", "the position of its sequence is lost")
 	}
-	dropped := o.Default != "" && (n.Default == "" || p.freesSequence(o, n) || p.callsMoving(o.Default))
+	ph, dropped := phaseRelease, p.released(o, n)
+	if p.fresh(table, n.Name) { // it has its parent's default, which nothing has to let go
+		ph, dropped = phaseColumns, o.Default != "" && n.Default == ""
+	}
 	if dropped {
-		add(phaseRelease, "DROP DEFAULT", "drop_default", diff.Warning, "the default is not declared", "inserts that relied on it get NULL or fail")
+		add(ph, "DROP DEFAULT", "drop_default", diff.Warning, "the default is not declared", "inserts that relied on it get NULL or fail")
 	}
 	retyped := p.alterType(table, o, n, dropped)
 	if n.Default != "" && !retyped && (dropped || o.Default != n.Default) {
@@ -201,6 +204,17 @@ func (p *planner) alterColumn(table model.Name, o, n *model.Column) {
 		before.Storage, before.Compression = "", "" // a new type brings its own
 	}
 	p.columnExtras(table, &before, n)
+}
+
+// released reports whether a column that stays loses its default before anything goes.
+func (p *planner) released(o, n *model.Column) bool {
+	return o.Default != "" && (n.Default == "" || p.freesSequence(o, n) || p.callsMoving(o.Default))
+}
+
+// fresh reports whether a declared column is not there before the plan runs.
+func (p *planner) fresh(table model.Name, column string) bool {
+	o := p.from.Table(table)
+	return o == nil || o.Column(column) == nil || p.rebuilt[model.ColumnRef{Table: table, Column: column}]
 }
 
 // freesSequence reports whether a default that differs may hold back a sequence that goes.

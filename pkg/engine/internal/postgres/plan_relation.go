@@ -127,6 +127,11 @@ func referencedFirst(tables []model.Table) []*model.Table {
 	return out
 }
 
+// again reports whether a table's index goes in this plan, though it may come back.
+func (p *planner) again(table model.Name, index string) bool {
+	return index != "" && (p.dropped[partKey{table: table, name: index}] || p.dropped[partKey{table: table, index: true, name: index}])
+}
+
 // marks plans what points to an index: it is lost when the index is built again.
 func (p *planner) marks(o, n *model.Table) {
 	add := func(action, kind, reason, lock, hazard string) {
@@ -134,10 +139,9 @@ func (p *planner) marks(o, n *model.Table) {
 			SQL: "ALTER TABLE " + qualified(n.Name) + " " + action, Severity: diff.Warning, Kind: kind, Object: display(n.Schema, n.Name.Name), Reason: reason, Lock: lock, Hazard: hazard,
 		}})
 	}
-	again := func(index string) bool {
-		return index != "" && (p.dropped[partKey{table: n.Name, name: index}] || p.dropped[partKey{table: n.Name, index: true, name: index}])
-	}
+	again := func(index string) bool { return p.again(n.Name, index) }
 	if o.ReplicaIdentity != n.ReplicaIdentity || o.ReplicaIndex != n.ReplicaIndex || again(n.ReplicaIndex) {
+		p.releaseIdentity(o, n)
 		identity := map[string]string{"": "DEFAULT", "full": "FULL", "nothing": "NOTHING"}[n.ReplicaIdentity]
 		if n.ReplicaIdentity == "index" {
 			identity = "USING INDEX " + ident(n.ReplicaIndex)
@@ -152,6 +156,26 @@ func (p *planner) marks(o, n *model.Table) {
 	}
 	for i := range n.Indexes {
 		p.keyStatistics(o, n, &n.Indexes[i])
+	}
+}
+
+// releaseIdentity takes an index out of its duty where a column of it loses NOT NULL, which the server would not allow.
+func (p *planner) releaseIdentity(o, n *model.Table) {
+	if o.ReplicaIdentity != "index" {
+		return
+	}
+	loses := func(column string) bool {
+		before, after := o.Column(column), n.Column(column)
+		return before != nil && before.NotNull && after != nil && !after.NotNull
+	}
+	covers := slices.ContainsFunc(o.Indexes, func(x model.Index) bool {
+		return x.Name == o.ReplicaIndex && slices.ContainsFunc(x.Keys, func(k model.IndexKey) bool { return loses(k.Column) })
+	}) || slices.ContainsFunc(o.Constraints, func(c model.Constraint) bool { return c.Name == o.ReplicaIndex && slices.ContainsFunc(c.Columns, loses) })
+	if covers && !p.again(n.Name, o.ReplicaIndex) {
+		p.add(phaseRelease, step{table: n.Name, Statement: plan.Statement{
+			SQL: "ALTER TABLE " + qualified(n.Name) + " REPLICA IDENTITY DEFAULT", Severity: diff.Warning, Kind: "release_replica_identity", Object: display(n.Schema, n.Name.Name),
+			Reason: "a column of the replica identity loses NOT NULL", Lock: lockExclusive,
+		}})
 	}
 }
 

@@ -108,6 +108,14 @@ func (s *session) readMajor() error {
 	return nil
 }
 
+// backend is the process that serves the session. Behind a pooler it is not what the connection was told at its start.
+func (s *session) backend(ctx context.Context) (pid uint32, err error) {
+	if err := s.conn.QueryRow(ctx, "SELECT pg_catalog.pg_backend_pid()").Scan(&pid); err != nil {
+		return 0, queryFault(ctx, err, "asking the server for its state")
+	}
+	return pid, nil
+}
+
 // close ends the session whatever became of the caller's context.
 func (s *session) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeGrace)
