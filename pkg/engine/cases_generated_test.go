@@ -72,6 +72,10 @@ var generatedCases = map[string]probe{
 		"CREATE SEQUENCE gone; CREATE SEQUENCE q; CREATE TABLE p (a int); CREATE TABLE kid () INHERITS (p)",
 		"CREATE SEQUENCE q; CREATE TABLE p (a int, n int DEFAULT nextval('q'), m int DEFAULT nextval('q')); CREATE TABLE kid () INHERITS (p); ALTER TABLE kid ALTER n SET DEFAULT 1, ALTER m DROP DEFAULT",
 	},
+	"a parent gains an identity that its children have not": {
+		"CREATE TABLE p (a int); CREATE TABLE kid () INHERITS (p)",
+		"CREATE TABLE p (a int, n int GENERATED ALWAYS AS IDENTITY (START 5)); CREATE TABLE kid () INHERITS (p); CREATE TABLE other () INHERITS (p)",
+	},
 	"a generated column with targets of its own": {
 		"CREATE TABLE t (n int)",
 		"CREATE TABLE t (n int, g int GENERATED ALWAYS AS (n * 2) STORED); ALTER TABLE t ALTER g SET STATISTICS 50, ALTER g SET (n_distinct = 5)",

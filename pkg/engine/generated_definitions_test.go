@@ -168,7 +168,7 @@ func (d *drawer) query() (string, []model.Column) {
 	case 2:
 		return "SELECT count(*) AS c2, " + d.of("1", "2") + " AS c1 FROM " + r.String() + " r" + where, []model.Column{bigint, integer}
 	case 3:
-		return "WITH w AS (SELECT 1 AS c1 UNION ALL SELECT " + d.of("count(*)::integer", "max(1)") + " FROM " + r.String() + " r" + where + ") SELECT w.c1 FROM w", []model.Column{integer}
+		return "WITH w AS (SELECT 1 AS c1 UNION ALL SELECT " + d.of("count(*)::integer", "max(2)") + " FROM " + r.String() + " r" + where + ") SELECT w.c1 FROM w", []model.Column{integer}
 	case 4:
 		if f := d.function("f"); f != nil {
 			return "SELECT public.f(1) AS c1, 'x'::text AS t FROM " + r.String() + " r" + where, []model.Column{{Name: "c1", Type: f.result}, {Name: "t", Type: "text"}}

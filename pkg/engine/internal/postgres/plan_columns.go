@@ -110,7 +110,19 @@ func (p *planner) addColumn(table model.Name, c *model.Column, again bool) {
 	if again {
 		reason = "the column is built again"
 	}
+	if c.Identity != nil && p.hasHeirs(table) { // the server adds no identity to a column that children gain too
+		bare := *c
+		bare.Identity = nil
+		p.alterIdentity(table, &bare, c)
+		c, hazard = &bare, p.columnCost(table, &bare)
+	}
 	p.add(ph, p.columnStep(table, c, "ADD COLUMN "+columnSQL(c), "add_column", diff.ColumnChange{New: c}.Severity(), reason, hazard))
+}
+
+// hasHeirs reports whether tables inherit from a declared table, other than partitions.
+func (p *planner) hasHeirs(table model.Name) bool {
+	inherits := func(t model.Table) bool { return slices.Contains(t.Inherits, table) }
+	return slices.ContainsFunc(p.to.Tables, inherits) || slices.ContainsFunc(p.excluded.Tables, inherits)
 }
 
 // onceAdded is the phase for what follows the ADD COLUMN of a column.

@@ -170,7 +170,9 @@ func (p *planner) releaseIdentity(o, n *model.Table) {
 	}
 	covers := slices.ContainsFunc(o.Indexes, func(x model.Index) bool {
 		return x.Name == o.ReplicaIndex && slices.ContainsFunc(x.Keys, func(k model.IndexKey) bool { return loses(k.Column) })
-	}) || slices.ContainsFunc(o.Constraints, func(c model.Constraint) bool { return c.Name == o.ReplicaIndex && slices.ContainsFunc(c.Columns, loses) })
+	}) || slices.ContainsFunc(o.Constraints, func(c model.Constraint) bool {
+		return c.Name == o.ReplicaIndex && slices.ContainsFunc(c.Columns, loses)
+	})
 	if covers && !p.again(n.Name, o.ReplicaIndex) {
 		p.add(phaseRelease, step{table: n.Name, Statement: plan.Statement{
 			SQL: "ALTER TABLE " + qualified(n.Name) + " REPLICA IDENTITY DEFAULT", Severity: diff.Warning, Kind: "release_replica_identity", Object: display(n.Schema, n.Name.Name),
