@@ -76,6 +76,14 @@ var generatedCases = map[string]probe{
 		"CREATE TABLE p (a int); CREATE TABLE kid () INHERITS (p)",
 		"CREATE TABLE p (a int, n int GENERATED ALWAYS AS IDENTITY (START 5)); CREATE TABLE kid () INHERITS (p); CREATE TABLE other () INHERITS (p)",
 	},
+	"a materialized view holds rows of a table whose column takes another type": {
+		"CREATE TABLE t (a int, b text); CREATE MATERIALIZED VIEW v AS SELECT r AS whole FROM t r; CREATE MATERIALIZED VIEW n AS SELECT count(*) FROM t",
+		"CREATE TABLE t (a bigint, b text); CREATE MATERIALIZED VIEW v AS SELECT r AS whole FROM t r; CREATE MATERIALIZED VIEW n AS SELECT count(*) FROM t",
+	},
+	"a materialized view holds rows of a table that gains columns": {
+		"CREATE DOMAIN d AS int CHECK (VALUE > 0); CREATE TABLE t (a int); CREATE TABLE u (a int); CREATE MATERIALIZED VIEW v AS SELECT r AS whole, s AS other FROM t r, u s",
+		"CREATE DOMAIN d AS int CHECK (VALUE > 0); CREATE TABLE t (a int, n int DEFAULT 4); CREATE TABLE u (a int, b d, g int GENERATED ALWAYS AS IDENTITY); CREATE MATERIALIZED VIEW v AS SELECT r AS whole, s AS other FROM t r, u s",
+	},
 	"a generated column with targets of its own": {
 		"CREATE TABLE t (n int)",
 		"CREATE TABLE t (n int, g int GENERATED ALWAYS AS (n * 2) STORED); ALTER TABLE t ALTER g SET STATISTICS 50, ALTER g SET (n_distinct = 5)",

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ptah-run/ptah/pkg/artifact"
@@ -98,9 +99,37 @@ func assignments(variables []string) (map[string]string, error) {
 	return values, nil
 }
 
-// Load runs the schema in a fresh scratch database on a dev server and reads it back. Errors carry file, line and column and never the URL.
-func (s *Schema) Load(ctx context.Context, devURL string) (*model.Database, error) {
-	return engine.LoadDeclared(ctx, devURL, engine.Declarations{Statements: s.statements, Rows: s.rows, Renames: s.renames}, s.sql)
+// Load runs the schema in a fresh scratch database on a dev server and reads it back. Errors carry file, line and column and never the URL. A warning
+// names the tables whose rows get lost.
+func (s *Schema) Load(ctx context.Context, devURL string, warn func(format string, arguments ...any)) (*model.Database, error) {
+	left := func(tables []model.Name) {
+		if len(tables) > 0 {
+			warn("rows that SQL files write are no part of a schema and are left out, as those of %s; rows that belong to it are declared under data in YAML or HCL", someOf(tables))
+		}
+	}
+	return engine.LoadDeclared(ctx, devURL, engine.Declarations{Statements: s.statements, Rows: s.rows, Renames: s.renames, Left: left}, s.sql)
+}
+
+// someOf names the first tables and counts the others.
+func someOf(tables []model.Name) string {
+	const most = 3
+	names := make([]string, min(len(tables), most))
+	for i := range names {
+		names[i] = strings.TrimPrefix(tables[i].Schema+"."+tables[i].Name, ".")
+	}
+	text := "table " + strings.Join(names, ", ")
+	if len(names) > 1 {
+		text = "tables " + strings.Join(names, ", ")
+	}
+	if more := len(tables) - len(names); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// IsEmpty reports whether a schema declares nothing: a database that follows it loses every object.
+func IsEmpty(database *model.Database) bool {
+	return !slices.ContainsFunc(model.Facts(database), func(f model.Fact) bool { return f.Kind != model.KindSchema || f.Name != "public" })
 }
 
 // Unmanaged says what a model holds and the engine does not manage; empty where there is nothing.

@@ -67,6 +67,7 @@ PostgreSQL, MySQL or MariaDB.`,
 	flags.StringArrayVarP(&o.files, "file", "f", nil, "File or directory that declares the schema; can be repeated")
 	flags.StringArrayVar(&o.variables, "var", nil, "Value of an HCL variable as NAME=VALUE; can be repeated")
 	_ = cmd.RegisterFlagCompletionFunc("var", cobra.NoFileCompletions)
+	flags.BoolVar(&o.empty, "allow-empty", false, "Publish a schema that declares nothing: a database that follows it loses every object")
 	o.server.AddFlags(flags)
 	o.addFlags(cmd)
 	return cmd

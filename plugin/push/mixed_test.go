@@ -42,6 +42,9 @@ func TestPushMixedSources(t *testing.T) {
 		"schema/.x.yml": "not: [ours",
 		"orders.sql":    "CREATE TABLE orders (id bigint PRIMARY KEY, buyer bigint REFERENCES users);",
 		"again.sql":     "CREATE TABLE IF NOT EXISTS users (id int);",
+		"nothing.sql":   "-- later\n",
+		"nothing.yaml":  "",
+		"rows.sql":      "CREATE TABLE a (id int); CREATE TABLE b (id int); CREATE TABLE c (id int); CREATE TABLE d (id int); CREATE TABLE e (id int); INSERT INTO a VALUES (1); INSERT INTO b VALUES (1); INSERT INTO c VALUES (1); INSERT INTO d VALUES (1); DELETE FROM b",
 		"wrong.yaml":    "tables:\n  wrong:\n    columns:\n      id: {type: nosuch}\n",
 	})
 
@@ -65,6 +68,19 @@ func TestPushMixedSources(t *testing.T) {
 		_, stderr, code := ptah(t, env, "push", "schema", "schema", "again.sql", "--var", "first=a", "oci://"+host+"/app/orders:v1")
 		assert.Equal(t, options.Failed, code)
 		assert.Contains(t, stderr, `error: again.sql:1:1: table "public"."users" is declared already, at schema/a.yaml:2:3`)
+	})
+	t.Run("files that declare nothing", func(t *testing.T) {
+		stdout, stderr, code := ptah(t, env, "push", "schema", "nothing.sql", "nothing.yaml", "oci://"+host+"/app/orders:v2")
+		assert.Equal(t, options.Failed, code)
+		assert.Empty(t, stdout)
+		assert.Contains(t, stderr, "error: nothing was published: the files declare nothing, and a database that follows them would lose every object; --allow-empty publishes that")
+		_, stderr, code = ptah(t, env, "push", "schema", "nothing.sql", "--allow-empty", "oci://"+host+"/app/orders:v2")
+		assert.Equal(t, options.Done, code, stderr)
+	})
+	t.Run("files that write rows", func(t *testing.T) {
+		_, stderr, code := ptah(t, env, "push", "schema", "rows.sql", "oci://"+host+"/app/orders:v3")
+		assert.Equal(t, options.Done, code, stderr)
+		assert.Contains(t, stderr, "rows that SQL files write are no part of a schema and are left out, as those of tables public.a, public.c, public.d; rows that belong")
 	})
 	t.Run("the server refuses a declaration", func(t *testing.T) {
 		_, stderr, code := ptah(t, env, "push", "schema", "wrong.yaml", "oci://"+host+"/app/orders:v1")

@@ -2,6 +2,7 @@ package push
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -19,6 +20,7 @@ type schemaOptions struct {
 	server    desired.Server
 	files     []string
 	variables []string
+	empty     bool // may be published
 }
 
 func (o *schemaOptions) complete(args []string, flags *pflag.FlagSet) error {
@@ -76,9 +78,13 @@ func (o *schemaOptions) model(ctx context.Context, schema *desired.Schema) ([]by
 	}
 	defer stop()
 	o.progress("loading %s", spelling.Count(len(schema.Files), "file"))
-	database, err := schema.Load(ctx, devURL)
+	caution := func(format string, arguments ...any) { o.global.Note(render.Caution, format, arguments...) }
+	database, err := schema.Load(ctx, devURL, caution)
 	if err != nil {
 		return nil, err
+	}
+	if desired.IsEmpty(database) && !o.empty {
+		return nil, errors.New("nothing was published: the files declare nothing, and a database that follows them would lose every object; --allow-empty publishes that")
 	}
 	if warning := desired.Unmanaged(database); warning != "" {
 		o.global.Note(render.Caution, "%s", warning)

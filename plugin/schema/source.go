@@ -95,8 +95,12 @@ func (l *loader) load(ctx context.Context, names []string, flags *pflag.FlagSet)
 	if err != nil {
 		return source{}, err
 	}
+	label := strings.Join(names, " ")
 	database, err := l.scratch(ctx, schema)
-	return source{label: strings.Join(names, " "), database: database}, err
+	if err == nil && desired.IsEmpty(database) {
+		l.global.Note(render.Caution, "%s declares nothing", label)
+	}
+	return source{label: label, database: database}, err
 }
 
 func (l *loader) live(ctx context.Context, variable string) (source, error) {
@@ -117,7 +121,7 @@ func (l *loader) scratch(ctx context.Context, schema *desired.Schema) (*model.Da
 	if err != nil {
 		return nil, err
 	}
-	return schema.Load(ctx, url)
+	return schema.Load(ctx, url, func(format string, arguments ...any) { l.global.Note(render.Caution, format, arguments...) })
 }
 
 // published reads an artifact. The public toolkit's form takes a server to be read, which is why Jobs refuse it.

@@ -61,6 +61,8 @@ type Declarations struct {
 	Statements []Declared
 	Rows       []DeclaredRows
 	Renames    []Rename
+	// Left is told, at the end, which tables hold rows that the SQL files wrote and that nothing declares. It may be nil.
+	Left func(tables []model.Name)
 }
 
 // Rename is a declared rename of a table or, with Column or Index, of one of those.

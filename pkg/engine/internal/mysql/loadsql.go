@@ -73,7 +73,27 @@ func LoadDeclared(ctx context.Context, devURL string, declarations contract.Decl
 	if db, err = s.inspect(ctx); err != nil {
 		return nil, err
 	}
+	if err := s.tellLeft(ctx, db, declarations.Left); err != nil {
+		return nil, err
+	}
 	return db, s.setRenames(db, renames)
+}
+
+// tellLeft finds the rows that come from nowhere but the files: they are no part of a schema and are lost with the scratch database.
+func (s *session) tellLeft(ctx context.Context, db *model.Database, left func([]model.Name)) error {
+	if left == nil {
+		return nil
+	}
+	var tables []model.Name
+	for i := range db.Tables {
+		name := db.Tables[i].Name
+		some := func([]string) { tables = append(tables, name) }
+		if err := s.rows(ctx, "looking for rows of the files", "SELECT 1 FROM "+ident(name.Name)+" LIMIT 1", some); err != nil {
+			return err
+		}
+	}
+	left(tables)
+	return nil
 }
 
 // splitFiles cuts all files before the server is asked for anything.

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ptah-run/ptah/pkg/engine/diff"
 	"github.com/ptah-run/ptah/pkg/engine/model"
@@ -70,7 +71,7 @@ func (p *planner) findFallen() bool {
 		again = false
 		for i := range p.from.Definitions {
 			d := &p.from.Definitions[i]
-			if p.fates[d.Key()] < recreated && slices.ContainsFunc(d.DependsOn, p.gives) {
+			if p.fates[d.Key()] < recreated && (slices.ContainsFunc(d.DependsOn, p.gives) || p.storesOldRows(d)) {
 				p.fall(d, recreated)
 				again, found = true, true
 			}
@@ -100,6 +101,27 @@ func (p *planner) gives(dep model.Dependency) bool {
 		return p.types.goes(typeKey{dep.Kind, name})
 	}
 	return false
+}
+
+// storesOldRows reports a materialized view with whole rows of a table that writes its rows anew: the server refuses that over stored rows.
+func (p *planner) storesOldRows(d *model.Definition) bool {
+	return d.Kind == model.KindMaterializedView && strings.Contains(d.Create, ".*") && slices.ContainsFunc(d.DependsOn, func(dep model.Dependency) bool {
+		return dep.Kind == model.KindTable && dep.Column == "" && p.writesAnew(model.Name{Schema: dep.Schema, Name: dep.Name})
+	})
+}
+
+// writesAnew reports whether the plan may have the server compute values for the rows of a table.
+func (p *planner) writesAnew(table model.Name) bool {
+	o, n := p.from.Table(table), p.to.Table(table)
+	if o == nil || n == nil {
+		return false
+	}
+	return o.Unlogged != n.Unlogged || slices.ContainsFunc(n.Columns, func(c model.Column) bool {
+		if p.fresh(table, c.Name) {
+			return c.Default != "" || c.Generated != nil || c.Identity != nil || parseType(c.Type).schema != ""
+		}
+		return p.columnGives(table, c.Name)
+	})
 }
 
 // goes reports whether a type is dropped, for good or to be built again.

@@ -82,6 +82,9 @@ func LoadDeclared(ctx context.Context, devURL string, declarations contract.Decl
 	if db, err = s.loadRows(ctx, declarations.Rows); err != nil {
 		return nil, err
 	}
+	if err := s.tellLeft(ctx, db, declarations.Left); err != nil {
+		return nil, err
+	}
 	s.declarePrivileges(db)
 	statements := slices.Concat(parsed...)
 	for _, s := range declarations.Statements {
@@ -89,6 +92,38 @@ func LoadDeclared(ctx context.Context, devURL string, declarations contract.Decl
 	}
 	forgetVersions(db, statements)
 	return db, setRenames(db, renames)
+}
+
+// tellLeft finds the rows that come from nowhere but the files: they are no part of a schema and are lost with the scratch database.
+func (s *session) tellLeft(ctx context.Context, db *model.Database, left func([]model.Name)) error {
+	if left == nil {
+		return nil
+	}
+	const query = `SELECT n.nspname::text, c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+ WHERE c.relkind = 'r' AND pg_catalog.pg_relation_size(c.oid) > 0 ORDER BY 1, 2`
+	rows, err := s.conn.Query(ctx, query)
+	if err != nil {
+		return queryFault(ctx, err, "looking for rows of the files")
+	}
+	written, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (n model.Name, err error) { return n, row.Scan(&n.Schema, &n.Name) })
+	if err != nil {
+		return queryFault(ctx, err, "looking for rows of the files")
+	}
+	var tables []model.Name
+	for _, name := range written {
+		if db.Table(name) == nil || slices.ContainsFunc(db.Rows, func(r model.RowSet) bool { return r.Table == name }) {
+			continue
+		}
+		var some bool
+		if err := s.conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM ONLY "+qualified(name)+")").Scan(&some); err != nil {
+			return queryFault(ctx, err, "looking for rows of the files")
+		}
+		if some {
+			tables = append(tables, name)
+		}
+	}
+	left(tables)
+	return nil
 }
 
 // forgetVersions takes the versions out that the files do not name: the dev server chose those.

@@ -21,6 +21,12 @@ const maxRows = 100_000
 // readRows reads what stands in the tables of the sets, within the current transaction. A table that does not exist has no rows, and a column that
 // does not exist has no values.
 func (s *session) readRows(ctx context.Context, db *model.Database, sets []model.RowSet) error {
+	if len(sets) > 0 {
+		// A policy would hide rows without a word. The server refuses the query then.
+		if err := s.run(ctx, "SET LOCAL row_security = off"); err != nil {
+			return queryFault(ctx, err, "preparing to read managed rows")
+		}
+	}
 	for i := range sets {
 		r := model.RowSet{Table: sets[i].Table, Keys: sets[i].Keys, Columns: sets[i].Columns}
 		if t := db.Table(r.Table); t != nil {
@@ -43,7 +49,7 @@ func (s *session) rowsOf(ctx context.Context, t *model.Table, columns []string) 
 			values[i] = ident(name) + "::text"
 		}
 	}
-	what := fmt.Sprintf("reading the managed rows of table %q.%q", t.Schema, t.Name.Name)
+	what := fmt.Sprintf("reading the managed rows of table %q.%q (all of them: a role that row-level security holds back cannot manage them)", t.Schema, t.Name.Name)
 	rows, err := s.conn.Query(ctx, fmt.Sprintf("SELECT %s FROM %s LIMIT %d", strings.Join(values, ", "), qualified(t.Name), maxRows+1))
 	if err != nil {
 		return nil, queryFault(ctx, err, what)

@@ -88,6 +88,7 @@ func parseConfig(url string) (*pgx.ConnConfig, error) {
 	// No prepared statements: they do not survive a pooler, and every statement must stand once in the server's log.
 	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	config.StatementCacheCapacity, config.DescriptionCacheCapacity = 0, 0
+	config.RuntimeParams["client_encoding"] = "UTF8" // a database, a role or the URL may have another one
 	if config.RuntimeParams["application_name"] == "" {
 		config.RuntimeParams["application_name"] = "ptah"
 	}
