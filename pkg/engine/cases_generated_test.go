@@ -84,6 +84,10 @@ var generatedCases = map[string]probe{
 		"CREATE DOMAIN d AS int CHECK (VALUE > 0); CREATE TABLE t (a int); CREATE TABLE u (a int); CREATE MATERIALIZED VIEW v AS SELECT r AS whole, s AS other FROM t r, u s",
 		"CREATE DOMAIN d AS int CHECK (VALUE > 0); CREATE TABLE t (a int, n int DEFAULT 4); CREATE TABLE u (a int, b d, g int GENERATED ALWAYS AS IDENTITY); CREATE MATERIALIZED VIEW v AS SELECT r AS whole, s AS other FROM t r, u s",
 	},
+	"a domain and a text over the same type": {
+		"CREATE DOMAIN d AS varchar(9); CREATE TABLE t (a d, b varchar(9), c d, e text[])",
+		"CREATE DOMAIN d AS varchar(9); CREATE TABLE t (a varchar(4), b d, c char(3), e varchar(7)[])",
+	},
 	"a generated column with targets of its own": {
 		"CREATE TABLE t (n int)",
 		"CREATE TABLE t (n int, g int GENERATED ALWAYS AS (n * 2) STORED); ALTER TABLE t ALTER g SET STATISTICS 50, ALTER g SET (n_distinct = 5)",

@@ -128,3 +128,34 @@ func TestRenamesAndNotNull(t *testing.T) {
 		})
 	}
 }
+
+// TestRenamesReachPartitions renames a column of a parent while the child moves: the server renames it in the child too, whose values stay.
+func TestRenamesReachPartitions(t *testing.T) {
+	s := pgtest.Start(t)
+	const renamed = "\n-- +ptah renamed_from=v\n w text, k int, CONSTRAINT c CHECK (w <> '')"
+	for name, c := range map[string]struct{ from, child, to string }{
+		"another bound": {
+			"CREATE TABLE p (v text, k int, CONSTRAINT c CHECK (v <> '')) PARTITION BY LIST (k); CREATE TABLE kid PARTITION OF p FOR VALUES IN (1)", "kid",
+			"CREATE TABLE p (" + renamed + ") PARTITION BY LIST (k); CREATE TABLE kid PARTITION OF p FOR VALUES IN (1, 2);",
+		},
+		"a table of its own": {
+			"CREATE TABLE p (v text, k int, CONSTRAINT c CHECK (v <> '')) PARTITION BY LIST (k); CREATE TABLE kid PARTITION OF p FOR VALUES IN (1); CREATE INDEX i ON kid (v)", "kid",
+			"CREATE TABLE p (" + renamed + ") PARTITION BY LIST (k); CREATE TABLE kid (w text, k int, CONSTRAINT c CHECK (w <> '')); CREATE INDEX i ON kid (w);",
+		},
+		"a grandchild": {
+			"CREATE TABLE p (v text, k int, CONSTRAINT c CHECK (v <> '')); CREATE TABLE m () INHERITS (p); CREATE TABLE kid () INHERITS (m)", "kid",
+			"CREATE TABLE p (" + renamed + "); CREATE TABLE m () INHERITS (p); CREATE TABLE kid (w text, k int, CONSTRAINT c CHECK (w <> ''));",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := s.NewDatabase(t, c.from, "INSERT INTO "+c.child+" VALUES ('kept', 1)")
+			desired, err := engine.LoadSQL(testContext(t), s.URL("postgres"), []engine.Source{{Name: "a.sql", Data: []byte(c.to)}})
+			require.NoError(t, err)
+			doc := converge(t, engine.Options{URL: url}, desired)
+			for _, st := range doc.Statements {
+				assert.NotContains(t, []string{"drop_column", "add_column"}, st.Kind, st.SQL)
+			}
+			s.Exec(t, url, "DO $$ BEGIN ASSERT (SELECT w FROM "+c.child+") = 'kept'; END $$")
+		})
+	}
+}

@@ -265,7 +265,11 @@ func (p *planner) alterType(table model.Name, o, n *model.Column, dropped bool) 
 	if o.Type != n.Type {
 		severity = diff.TypeChangeSeverity(o.Type, n.Type)
 	}
-	if severity == diff.Destructive {
+	switch {
+	case severity != diff.Destructive:
+	case p.assigned(o.Type, n.Type) && !slices.Contains(rounded, p.underlying(n.Type).name):
+		loss = hazardTooLong
+	default:
 		loss = hazardConversion
 	}
 	if strings.HasPrefix(o.Type, "timestamp") && strings.HasSuffix(o.Type, "without time zone") != strings.HasSuffix(n.Type, "without time zone") && strings.HasPrefix(n.Type, "timestamp") {
@@ -281,10 +285,14 @@ func (p *planner) alterType(table model.Name, o, n *model.Column, dropped bool) 
 	return defaulted
 }
 
+// rounded are types that take a value which is near.
+var rounded = []string{"smallint", "integer", "bigint", "numeric", "real", "double precision", "interval", "date",
+	"time without time zone", "time with time zone", "timestamp without time zone", "timestamp with time zone"}
+
 // using is how the values travel: by the server's implicit cast where nothing is lost, by an explicit cast where there is one, else
 // through their text.
 func (p *planner) using(o, n *model.Column) string {
-	if o.Type == n.Type || diff.Widens(o.Type, n.Type) {
+	if o.Type == n.Type || diff.Widens(o.Type, n.Type) || p.assigned(o.Type, n.Type) {
 		return ""
 	}
 	from, to := parseType(o.Type), parseType(n.Type)
@@ -296,6 +304,25 @@ func (p *planner) using(o, n *model.Column) string {
 		return " USING " + ident(n.Name) + "::" + n.Type
 	}
 	return viaText
+}
+
+// families are types of which the server assigns one to the other, as an INSERT does: what does not fit is an error. An explicit cast would cut a text
+// or a string of bits that is too long.
+var families = [][]string{
+	{"text", "character varying", "character"},
+	{"bit", "bit varying"},
+	{"smallint", "integer", "bigint", "numeric", "real", "double precision"},
+}
+
+// assigned reports whether the server converts values without being told how.
+func (p *planner) assigned(from, to string) bool {
+	f, t := p.underlying(from), p.underlying(to)
+	if f.dimensions != t.dimensions || f.schema != t.schema || p.isEnum(f) || p.isEnum(t) {
+		return false
+	}
+	return f.name == t.name || f.schema == "" && slices.ContainsFunc(families, func(family []string) bool {
+		return slices.Contains(family, f.name) && slices.Contains(family, t.name)
+	})
 }
 
 // isEnum reports whether a type is an enum of either side.

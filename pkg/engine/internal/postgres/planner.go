@@ -248,6 +248,7 @@ const (
 	hazardScanExcl         = "reads the whole table while nobody can read or write it"
 	hazardScanBeside       = "reads the whole table while others read and write it"
 	hazardDefaultPartition = "fails if a row of the default partition belongs there; reads the whole table of that one while nobody can read or write it"
+	hazardTooLong          = "a value that the new type cannot hold stops the plan"
 	hazardConversion       = "a value that the new type cannot hold stops the plan; others may be rounded or cut"
 	hazardLostRows         = "the rows are lost"
 	hazardLostValues       = "the values are lost"

@@ -166,6 +166,12 @@ func (r *renamer) renameColumn(table model.Name, old, name string) {
 		SQL: "ALTER TABLE " + qualified(table) + " RENAME COLUMN " + ident(old) + " TO " + ident(name), Severity: diff.Warning, Kind: "rename_column",
 		Object: display(table.Schema, table.Name, name), Table: display(table.Schema, table.Name), Reason: "the column is declared as renamed from " + display(old), Lock: lockExclusive, Hazard: hazardRename,
 	}})
+	r.columnRenamed(table, old, name)
+}
+
+// columnRenamed puts the new name wherever a table's column stands. The server renames it in partitions and children too, whatever the plan does with
+// them afterwards.
+func (r *renamer) columnRenamed(table model.Name, old, name string) {
 	t := tableNamed(r.db, table)
 	text := func(expressions ...*string) {
 		for _, e := range expressions {
@@ -224,6 +230,12 @@ func (r *renamer) renameColumn(table model.Name, old, name string) {
 	}
 	for i := range r.db.Grants {
 		renameGrantedColumn(&r.db.Grants[i], table, old, name)
+	}
+	for i := range r.db.Tables {
+		child := &r.db.Tables[i]
+		if c := child.Column(old); c != nil && slices.Contains(child.Parents(), table) {
+			r.columnRenamed(child.Name, old, name)
+		}
 	}
 }
 
