@@ -83,6 +83,7 @@ ENGINE_PAIRS := 2000
 .PHONY: test-engine
 test-engine: bin/gotestsum ## The engine on PostgreSQL 14 to 18 and on MariaDB, with 2,000 generated pairs of schemas on PostgreSQL 18 and on MariaDB (hours)
 	@mkdir -p bin/reports
+	@command -v pgbouncer >/dev/null || echo "test-engine: without PgBouncer the tests of poolers are skipped and the generated pairs take twice as long" >&2
 	@rm -f bin/reports/pairs.txt
 	go build -o bin/ptah-postgres ./hack/postgres
 	export PTAH_TEST_TALLY=$(CURDIR)/bin/reports/pairs.txt; failed=0; \

@@ -58,15 +58,23 @@ func TestRowsThatAPolicyHides(t *testing.T) {
 func TestNothingIsCut(t *testing.T) {
 	s := pgtest.Start(t)
 	for _, c := range [][3]string{
-		{"text", "varchar(3)", "'abcdef'"}, {"varchar(10)", "varchar(3)", "'abcdef'"}, {"char(8)", "varchar(4)", "'abcdef'"}, {"text", "char(3)", "'abcdef'"}, {"text", "d3", "'abcdef'"},
-		{"bit(8)", "bit(4)", "B'11110000'"}, {"bit varying(8)", "bit varying(4)", "B'11110000'"}, {"varchar(10)[]", "varchar(3)[]", "'{abcdef}'"}, {"int", "smallint", "70000"}, {"numeric(9,2)", "numeric(4,2)", "1234.5"},
+		{"text", "varchar(3)", "'abcdef'"},
+		{"varchar(10)", "varchar(3)", "'abcdef'"},
+		{"char(8)", "varchar(4)", "'abcdef'"},
+		{"text", "char(3)", "'abcdef'"},
+		{"text", "d3", "'abcdef'"},
+		{"bit(8)", "bit(4)", "B'11110000'"},
+		{"bit varying(8)", "bit varying(4)", "B'11110000'"},
+		{"varchar(10)[]", "varchar(3)[]", "'{abcdef}'"},
+		{"int", "smallint", "70000"},
+		{"numeric(9,2)", "numeric(4,2)", "1234.5"},
 	} {
 		t.Run(c[0]+" to "+c[1], func(t *testing.T) {
 			const domain = "CREATE DOMAIN d3 AS varchar(3);"
 			opts := engine.Options{URL: s.NewDatabase(t, domain+"CREATE TABLE t (a "+c[0]+"); INSERT INTO t VALUES ("+c[2]+")")}
 			doc := planned(t, opts, declare(t, s, domain+"CREATE TABLE t (a "+c[1]+")"))
 			_, err := engine.Apply(testContext(t), opts, doc)
-			refusal(t, err, frame.CodeStatementFailed)
+			assert.False(t, refusal(t, err, frame.CodeStatementFailed).OutcomeUncertain)
 			assert.Equal(t, doc.FromFingerprint, fingerprint(t, opts.URL))
 			assert.Contains(t, doc.Statements[0].Hazard, "a value that the new type cannot hold stops the plan")
 			assert.Equal(t, strings.ContainsAny(c[2][:1], "17"), strings.Contains(doc.Statements[0].Hazard, "rounded"))

@@ -286,8 +286,10 @@ func (p *planner) alterType(table model.Name, o, n *model.Column, dropped bool) 
 }
 
 // rounded are types that take a value which is near.
-var rounded = []string{"smallint", "integer", "bigint", "numeric", "real", "double precision", "interval", "date",
-	"time without time zone", "time with time zone", "timestamp without time zone", "timestamp with time zone"}
+var rounded = []string{
+	"smallint", "integer", "bigint", "numeric", "real", "double precision",
+	"interval", "date", "time without time zone", "time with time zone", "timestamp without time zone", "timestamp with time zone",
+}
 
 // using is how the values travel: by the server's implicit cast where nothing is lost, by an explicit cast where there is one, else
 // through their text.

@@ -172,7 +172,17 @@ func (r *renamer) renameColumn(table model.Name, old, name string) {
 // columnRenamed puts the new name wherever a table's column stands. The server renames it in partitions and children too, whatever the plan does with
 // them afterwards.
 func (r *renamer) columnRenamed(table model.Name, old, name string) {
-	t := tableNamed(r.db, table)
+	r.columnRenamedIn(tableNamed(r.db, table), old, name)
+	r.columnRenamedUnder(table, old, name)
+	for i := range r.db.Tables {
+		child := &r.db.Tables[i]
+		if c := child.Column(old); c != nil && slices.Contains(child.Parents(), table) {
+			r.columnRenamed(child.Name, old, name)
+		}
+	}
+}
+
+func (r *renamer) columnRenamedIn(t *model.Table, old, name string) {
 	text := func(expressions ...*string) {
 		for _, e := range expressions {
 			*e = renameIn(*e, old, name)
@@ -182,7 +192,7 @@ func (r *renamer) columnRenamed(table model.Name, old, name string) {
 		c := &t.Columns[i]
 		if c.Name == old {
 			c.Name = name
-			r.notNullStays(c, notNullName(table.Name, old), notNullName(table.Name, name))
+			r.notNullStays(c, notNullName(t.Name.Name, old), notNullName(t.Name.Name, name))
 		}
 		if c.Generated != nil {
 			generated := *c.Generated
@@ -209,6 +219,10 @@ func (r *renamer) columnRenamed(table model.Name, old, name string) {
 			text(&x.Keys[j].Expression)
 		}
 	}
+}
+
+// columnRenamedUnder puts the new name into what stands on the column.
+func (r *renamer) columnRenamedUnder(table model.Name, old, name string) {
 	for i := range r.db.Tables {
 		for j := range r.db.Tables[i].Constraints {
 			if ref := r.db.Tables[i].Constraints[j].Reference; ref != nil && ref.Table == table {
@@ -230,12 +244,6 @@ func (r *renamer) columnRenamed(table model.Name, old, name string) {
 	}
 	for i := range r.db.Grants {
 		renameGrantedColumn(&r.db.Grants[i], table, old, name)
-	}
-	for i := range r.db.Tables {
-		child := &r.db.Tables[i]
-		if c := child.Column(old); c != nil && slices.Contains(child.Parents(), table) {
-			r.columnRenamed(child.Name, old, name)
-		}
 	}
 }
 
