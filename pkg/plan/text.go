@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -51,9 +52,13 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// terminated ends SQL with one semicolon. A closing line comment would swallow it, so it then goes to a line of its own.
+// terminated ends SQL with one semicolon. A closing line comment would swallow it, so it then goes to a line of its own. The client of MySQL and MariaDB
+// cuts at every semicolon: a body that has some stands between lines that give it another delimiter.
 func terminated(dialect, sql string) string {
 	sql = strings.TrimRight(sql, " \t\r\n")
+	if delimiter := delimiterFor(dialect, sql); delimiter != "" {
+		return "DELIMITER " + delimiter + "\n" + sql + "\n" + delimiter + "\nDELIMITER ;"
+	}
 	if !strings.Contains(sql, "--") && !strings.Contains(sql, "#") { // no comment to the end of a line
 		return sql + ";"
 	}
@@ -63,4 +68,20 @@ func terminated(dialect, sql string) string {
 		}
 	}
 	return sql + ";"
+}
+
+// delimiterFor is what ends a statement of MySQL or MariaDB that has semicolons of its own; empty where a semicolon does.
+func delimiterFor(dialect, sql string) string {
+	if dialect != DialectMySQL || !strings.Contains(sql, ";") {
+		return ""
+	}
+	toks, problem := tokenize(dialect, sql)
+	if problem != "" || !slices.ContainsFunc(toks, func(t lexeme) bool { return t.punct(";") }) {
+		return ""
+	}
+	delimiter := "$$"
+	for strings.Contains(sql, delimiter) {
+		delimiter += "$"
+	}
+	return delimiter
 }

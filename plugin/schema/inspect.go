@@ -87,6 +87,13 @@ func (o *inspectOptions) create(ctx context.Context, database *model.Database) (
 	if err != nil {
 		return nil, err
 	}
+	server, err := engine.DialectOf(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	if (server == model.Postgres) != (database.Dialect == model.Postgres) {
+		return nil, options.Usagef("-o sql asks a dev server of the schema's own kind: the schema is one of %s and the dev server speaks %s; name another one with --dev-url-env", database.Dialect, server)
+	}
 	empty := model.New(database.Dialect)
 	if database.Dialect == model.Postgres {
 		empty.Schemas = []model.Schema{{Name: "public"}}

@@ -154,11 +154,27 @@ func modifyColumn(c diff.ColumnChange) clause {
 	case !o.NotNull && n.NotNull:
 		out.hazard = "fails if a row holds NULL"
 	case retyped && out.severity == diff.Destructive:
-		out.hazard = "a value that the new type cannot hold stops the plan; fractions may be rounded"
+		out.hazard = lossOf(o.Type, n.Type)
 	case om.Check != nm.Check && nm.Check != "":
 		out.hazard = "fails if a row violates the check"
 	}
 	return out
+}
+
+// lossOf says what becomes of values that a narrower type cannot hold.
+func lossOf(from, to string) string {
+	after := diff.EnumValues(to)
+	gone := slices.DeleteFunc(diff.EnumValues(from), func(value string) bool { return slices.Contains(after, value) })
+	switch {
+	case len(after) > 0 && len(gone) > 0:
+		for i := range gone {
+			gone[i] = literal(gone[i])
+		}
+		return "a row that holds " + listed(gone) + " stops the plan"
+	case len(after) > 0:
+		return "a value that the new type cannot hold stops the plan"
+	}
+	return "a value that the new type cannot hold stops the plan; fractions may be rounded"
 }
 
 // grows reports a widening that only changes metadata: values added at the end of an enum, or a longer variable text.

@@ -13,6 +13,8 @@ var definitionPhases = map[string]phase{
 	kindFunction: phaseRoutines, kindProcedure: phaseRoutines, kindView: phaseViews, kindTrigger: phaseTriggers, kindEvent: phaseEvents,
 }
 
+const hazardTriggerless = "rows change without the trigger until it is made again, also where the plan stops before"
+
 // planDefinitions drops what is not declared first of all, and makes the rest last of all, when everything that it may name exists.
 func (p *planner) planDefinitions() {
 	var views []*model.Definition
@@ -29,12 +31,12 @@ func (p *planner) planDefinitions() {
 				groups[groupOf(c.New)] = true
 			}
 		case c.New == nil:
-			p.dropDefinition(c.Old, "exists and is not declared")
+			p.dropDefinition(c.Old, "exists and is not declared", "")
 		case c.New.Kind == kindView:
 			views = append(views, c.New)
 		default:
 			if c.Old != nil && !p.server.replaceRoutines {
-				p.dropDefinition(c.Old, "is declared otherwise")
+				p.dropDefinition(c.Old, otherwise(c.Old, c.New), "whoever calls it fails until it is made again, also where the plan stops before")
 			}
 			p.create(c.New, c.Old != nil)
 		}
@@ -46,7 +48,7 @@ func (p *planner) planDefinitions() {
 func (p *planner) create(d *model.Definition, exists bool) {
 	sql, severity, reason := d.Create, diff.Safe, "the "+d.Kind+" is declared and does not exist"
 	if exists {
-		severity, reason = diff.Warning, "the "+d.Kind+" is declared otherwise"
+		severity, reason = diff.Warning, "the "+d.Kind+" "+otherwise(p.from.Definition(d.Key()), d)
 		if d.Kind == kindView || p.server.replaceRoutines {
 			sql = strings.Replace(sql, "CREATE ", "CREATE OR REPLACE ", 1)
 		}
@@ -74,10 +76,30 @@ func (p *planner) create(d *model.Definition, exists bool) {
 	}
 }
 
-func (p *planner) dropDefinition(d *model.Definition, why string) {
+// otherwise says in what a declared definition differs from the one that there is: the text may be the same.
+func otherwise(o, n *model.Definition) string {
+	if o == nil || o.Create != n.Create {
+		return "is declared otherwise"
+	}
+	var names []string
+	for _, list := range [][]model.Property{o.Properties, n.Properties} {
+		for _, property := range list {
+			if !slices.Contains(o.Properties, property) || !slices.Contains(n.Properties, property) {
+				names = append(names, property.Name)
+			}
+		}
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) == 0 {
+		return "is declared otherwise"
+	}
+	return "is declared with another " + strings.Join(names, ", ")
+}
+
+func (p *planner) dropDefinition(d *model.Definition, why, hazard string) {
 	p.add(phaseDropDefinitions, step{table: d.Table, Statement: plan.Statement{
 		SQL: "DROP " + strings.ToUpper(d.Kind) + " " + ident(d.Name), Severity: diff.Destructive, Kind: "drop_" + d.Kind, Object: display(d.Name),
-		Reason: "the " + d.Kind + " " + why, Lock: "an exclusive metadata lock on the " + d.Kind,
+		Reason: "the " + d.Kind + " " + why, Lock: "an exclusive metadata lock on the " + d.Kind, Hazard: hazard,
 	}})
 }
 
@@ -109,11 +131,11 @@ func (p *planner) dropTrigger(c diff.DefinitionChange) {
 	if c.Old == nil || p.to.Table(model.Name{Name: c.Old.Table}) == nil && p.from.Table(model.Name{Name: c.Old.Table}) != nil {
 		return
 	}
-	why := "exists and is not declared"
-	if c.New != nil {
-		why = "is declared otherwise"
+	if c.New == nil {
+		p.dropDefinition(c.Old, "exists and is not declared", "")
+		return
 	}
-	p.dropDefinition(c.Old, why)
+	p.dropDefinition(c.Old, otherwise(c.Old, c.New), hazardTriggerless)
 }
 
 // createTriggers makes the triggers of every group that changes, in their order: a new one always runs last.
@@ -133,7 +155,7 @@ func (p *planner) createTriggers(groups map[string]bool) {
 	for _, d := range all {
 		if !p.changes(d) {
 			// It stays the same, and what comes after it must come after it again.
-			p.dropDefinition(d, "keeps its place among others that change")
+			p.dropDefinition(d, "keeps its place among others that change", hazardTriggerless)
 		}
 		p.create(d, false)
 	}
