@@ -88,6 +88,10 @@ var generatedCases = map[string]probe{
 		"CREATE DOMAIN d AS varchar(9); CREATE TABLE t (a d, b varchar(9), c d, e text[])",
 		"CREATE DOMAIN d AS varchar(9); CREATE TABLE t (a varchar(4), b d, c char(3), e varchar(7)[])",
 	},
+	"a table whose rows another one holds gains columns without values": {
+		"CREATE TYPE e AS ENUM ('a'); CREATE DOMAIN d AS int; CREATE TABLE u (a int); CREATE TABLE t (r u, s u[])",
+		"CREATE TYPE e AS ENUM ('a'); CREATE DOMAIN d AS int; CREATE TABLE u (a int, b text, c e, d d); CREATE TABLE t (r u, s u[])",
+	},
 	"a generated column with targets of its own": {
 		"CREATE TABLE t (n int)",
 		"CREATE TABLE t (n int, g int GENERATED ALWAYS AS (n * 2) STORED); ALTER TABLE t ALTER g SET STATISTICS 50, ALTER g SET (n_distinct = 5)",

@@ -99,6 +99,8 @@ func TestRelationsRefusedByName(t *testing.T) {
 		"no longer divided":  {"CREATE TABLE p (a int) PARTITION BY LIST (a)", "CREATE TABLE p (a int)", `table "public"."p" is declared with another partition key`},
 		"type of a key":      {"CREATE TABLE p (a int) PARTITION BY LIST (a)", "CREATE TABLE p (a bigint) PARTITION BY LIST (a)", `column "a" of the partitioned table "public"."p" is a part of its key`},
 		"column made family": {"CREATE TABLE zp (a int); CREATE TABLE c (a int)", "CREATE TABLE zp (a int); CREATE TABLE c () INHERITS (zp)", `column "a" of table "public"."c" is declared as inherited`},
+		"rows are stored":    {"CREATE TABLE u (a int); CREATE TABLE t (r u)", "CREATE TABLE u (a bigint); CREATE TABLE t (r u)", `column "r" of table "public"."t" holds whole rows of table "public"."u"`},
+		"arrays of rows":     {"CREATE TABLE u (a int); CREATE TABLE keep (r u[])", "CREATE TABLE u (a int, n int DEFAULT 1)", `column "r" of table "public"."keep" holds whole rows of table "public"."u"`},
 		"child is excluded":  {"CREATE TABLE p (a int) PARTITION BY LIST (a); CREATE TABLE keep PARTITION OF p DEFAULT", "", `the excluded table "public"."keep" is a child of table "public"."p"`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -55,7 +55,7 @@ func TestManagedRowsOfHCL(t *testing.T) {
 	s := startPostgres(t)
 	schema, err := desired.Parse([]artifact.File{{Name: "plans.hcl", Data: []byte(rowsHCL)}}, nil, declare.Postgres)
 	require.NoError(t, err)
-	database, err := schema.Load(t.Context(), s.url("postgres"))
+	database, err := schema.Load(t.Context(), s.url("postgres"), t.Logf)
 	require.NoError(t, err)
 	data, err := model.Encode(database)
 	require.NoError(t, err)

@@ -118,7 +118,7 @@ func (p *planner) writesAnew(table model.Name) bool {
 	}
 	return o.Unlogged != n.Unlogged || slices.ContainsFunc(n.Columns, func(c model.Column) bool {
 		if p.fresh(table, c.Name) {
-			return c.Default != "" || c.Generated != nil || c.Identity != nil || parseType(c.Type).schema != ""
+			return c.Default != "" || c.Generated != nil || c.Identity != nil || p.constrained(c.Type)
 		}
 		return p.columnGives(table, c.Name)
 	})

@@ -177,6 +177,9 @@ func (p *planner) plan() ([]step, error) {
 	if err := p.refuseHeldBack(); err != nil {
 		return nil, err
 	}
+	if err := p.refuseStoredRows(); err != nil {
+		return nil, err
+	}
 	if err := p.refusePositions(); err != nil {
 		return nil, err
 	}

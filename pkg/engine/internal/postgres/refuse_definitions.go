@@ -41,6 +41,26 @@ func (p *planner) refuseHeldDefinitions() error {
 }
 
 // refuseHeldDomain names a domain that stays and calls a routine which the plan would drop, for good or to create it again.
+// refuseStoredRows names a column that holds whole rows of another table which the plan has written anew: the server refuses that.
+func (p *planner) refuseStoredRows() error {
+	for _, tables := range [][]model.Table{p.from.Tables, p.excluded.Tables} {
+		for i := range tables {
+			t := &tables[i]
+			for j := range t.Columns {
+				c := &t.Columns[j]
+				used := parseType(c.Type)
+				row := model.Name{Schema: used.schema, Name: used.name}
+				if !p.writesAnew(row) || p.excluded.Table(t.Name) == nil && (p.to.Table(t.Name) == nil || p.columnGoes(model.ColumnRef{Table: t.Name, Column: c.Name})) {
+					continue
+				}
+				return refuseObject("column %q of table %q.%q holds whole rows of table %q.%q, whose rows the plan would write anew, which PostgreSQL does not do under them: change the column first",
+					c.Name, t.Schema, t.Name.Name, row.Schema, row.Name)
+			}
+		}
+	}
+	return nil
+}
+
 func (p *planner) refuseHeldDomain(x *model.Domain) error {
 	if !p.holdsRoutine(x) {
 		return nil
