@@ -95,13 +95,14 @@ var relationProbes18 = map[string]probe{
 func TestRelationsRefusedByName(t *testing.T) {
 	s := pgtest.Start(t)
 	for name, c := range map[string]struct{ a, b, want string }{
-		"partition key":      {"CREATE TABLE p (a int, b int) PARTITION BY LIST (a)", "CREATE TABLE p (a int, b int) PARTITION BY LIST (b)", `table "public"."p" is declared with another partition key`},
-		"no longer divided":  {"CREATE TABLE p (a int) PARTITION BY LIST (a)", "CREATE TABLE p (a int)", `table "public"."p" is declared with another partition key`},
-		"type of a key":      {"CREATE TABLE p (a int) PARTITION BY LIST (a)", "CREATE TABLE p (a bigint) PARTITION BY LIST (a)", `column "a" of the partitioned table "public"."p" is a part of its key`},
-		"column made family": {"CREATE TABLE zp (a int); CREATE TABLE c (a int)", "CREATE TABLE zp (a int); CREATE TABLE c () INHERITS (zp)", `column "a" of table "public"."c" is declared as inherited`},
-		"rows are stored":    {"CREATE TABLE u (a int); CREATE TABLE t (r u)", "CREATE TABLE u (a bigint); CREATE TABLE t (r u)", `column "r" of table "public"."t" holds whole rows of table "public"."u"`},
-		"arrays of rows":     {"CREATE TABLE u (a int); CREATE TABLE keep (r u[])", "CREATE TABLE u (a int, n int DEFAULT 1)", `column "r" of table "public"."keep" holds whole rows of table "public"."u"`},
-		"child is excluded":  {"CREATE TABLE p (a int) PARTITION BY LIST (a); CREATE TABLE keep PARTITION OF p DEFAULT", "", `the excluded table "public"."keep" is a child of table "public"."p"`},
+		"partition key":              {"CREATE TABLE p (a int, b int) PARTITION BY LIST (a)", "CREATE TABLE p (a int, b int) PARTITION BY LIST (b)", `table "public"."p" is declared with another partition key`},
+		"no longer divided":          {"CREATE TABLE p (a int) PARTITION BY LIST (a)", "CREATE TABLE p (a int)", `table "public"."p" is declared with another partition key`},
+		"type of a key":              {"CREATE TABLE p (a int) PARTITION BY LIST (a)", "CREATE TABLE p (a bigint) PARTITION BY LIST (a)", `column "a" of the partitioned table "public"."p" is a part of its key`},
+		"column made family":         {"CREATE TABLE zp (a int); CREATE TABLE c (a int)", "CREATE TABLE zp (a int); CREATE TABLE c () INHERITS (zp)", `column "a" of table "public"."c" is declared as inherited`},
+		"from one family to another": {"CREATE TABLE zp (a int); CREATE TABLE yp (a int); CREATE TABLE c () INHERITS (zp)", "CREATE TABLE zp (a int); CREATE TABLE yp (a int); CREATE TABLE c () INHERITS (yp)", `column "a" of table "public"."c" is declared as inherited`},
+		"rows are stored":            {"CREATE TABLE u (a int); CREATE TABLE t (r u)", "CREATE TABLE u (a bigint); CREATE TABLE t (r u)", `column "r" of table "public"."t" holds whole rows of table "public"."u"`},
+		"arrays of rows":             {"CREATE TABLE u (a int); CREATE TABLE keep (r u[])", "CREATE TABLE u (a int, n int DEFAULT 1)", `column "r" of table "public"."keep" holds whole rows of table "public"."u"`},
+		"child is excluded":          {"CREATE TABLE p (a int) PARTITION BY LIST (a); CREATE TABLE keep PARTITION OF p DEFAULT", "", `the excluded table "public"."keep" is a child of table "public"."p"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := engine.Plan(testContext(t), engine.Options{URL: s.NewDatabase(t, c.a), Exclude: []string{"keep"}}, declare(t, s, c.b))

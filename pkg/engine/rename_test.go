@@ -142,6 +142,19 @@ func TestRenamesReachPartitions(t *testing.T) {
 			"CREATE TABLE p (v text, k int, CONSTRAINT c CHECK (v <> '')) PARTITION BY LIST (k); CREATE TABLE kid PARTITION OF p FOR VALUES IN (1); CREATE INDEX i ON kid (v)", "kid",
 			"CREATE TABLE p (" + renamed + ") PARTITION BY LIST (k); CREATE TABLE kid (w text, k int, CONSTRAINT c CHECK (w <> '')); CREATE INDEX i ON kid (w);",
 		},
+		"NOT NULL of a partition that stays": {
+			"CREATE TABLE p (v text NOT NULL, k int NOT NULL) PARTITION BY LIST (k); CREATE TABLE kid PARTITION OF p FOR VALUES IN (1)", "kid",
+			"CREATE TABLE p (\n-- +ptah renamed_from=v\n w text NOT NULL,\n-- +ptah renamed_from=k\n l int NOT NULL) PARTITION BY LIST (l); CREATE TABLE kid PARTITION OF p FOR VALUES IN (1)",
+		},
+		"NOT NULL of a child that leaves": {
+			"CREATE TABLE p (v text NOT NULL, k int NOT NULL); CREATE TABLE kid () INHERITS (p); CREATE TABLE own (v text NOT NULL, k int NOT NULL) INHERITS (p)", "kid",
+			"CREATE TABLE p (\n-- +ptah renamed_from=v\n w text NOT NULL, k int NOT NULL); CREATE TABLE kid (w text NOT NULL, k int NOT NULL); CREATE TABLE own (w text NOT NULL, k int NOT NULL);",
+		},
+		"the parents take other names too": {
+			"CREATE TABLE p (v text NOT NULL, k int, CONSTRAINT c CHECK (v <> '')) PARTITION BY LIST (k); CREATE TABLE kid PARTITION OF p FOR VALUES IN (1); CREATE TABLE b (v int NOT NULL); CREATE TABLE heir () INHERITS (b)", "kid",
+			"-- +ptah renamed_from=p\nCREATE TABLE q (\n-- +ptah renamed_from=v\n w text NOT NULL, k int, CONSTRAINT c CHECK (w <> '')) PARTITION BY LIST (k); CREATE TABLE kid PARTITION OF q FOR VALUES IN (1);\n-- +ptah renamed_from=b\n" +
+				"CREATE TABLE b2 (v int NOT NULL);\n-- +ptah renamed_from=heir\nCREATE TABLE heir2 () INHERITS (b2);",
+		},
 		"a grandchild": {
 			"CREATE TABLE p (v text, k int, CONSTRAINT c CHECK (v <> '')); CREATE TABLE m () INHERITS (p); CREATE TABLE kid () INHERITS (m)", "kid",
 			"CREATE TABLE p (" + renamed + "); CREATE TABLE m () INHERITS (p); CREATE TABLE kid (w text, k int, CONSTRAINT c CHECK (w <> ''));",

@@ -23,18 +23,13 @@ type reader struct {
 	oids    string // of all tables, as an array literal
 	// identities are the options of identity columns, whose sequences are no objects of their own.
 	identities map[model.ColumnRef]model.SequenceOptions
-	// inherited holds, table by table, the constraints and indexes that a table has from its parents. They are no part of the model.
-	inherited map[model.Name]*model.Table
-	// own are those checks that the table would keep without its parents.
-	own map[partKey]bool
-	// ownNotNulls are the columns that would stay NOT NULL without the parents.
-	ownNotNulls map[model.ColumnRef]bool
-	ties        []tie
+	heritage
+	ties []tie
 }
 
 // readCatalog reads the whole database within the current transaction, which must have run deparse.
 func (s *session) readCatalog(ctx context.Context) (*model.Database, error) {
-	r := &reader{session: s, db: model.New(model.Postgres), tables: map[uint32]*model.Table{}, identities: map[model.ColumnRef]model.SequenceOptions{}, inherited: map[model.Name]*model.Table{}, own: map[partKey]bool{}, ownNotNulls: map[model.ColumnRef]bool{}}
+	r := &reader{session: s, db: model.New(model.Postgres), tables: map[uint32]*model.Table{}, identities: map[model.ColumnRef]model.SequenceOptions{}, heritage: newHeritage()}
 	for _, step := range []struct {
 		what string
 		read func(context.Context) error
@@ -73,7 +68,7 @@ func (s *session) readCatalog(ctx context.Context) (*model.Database, error) {
 	if err := r.db.Validate(); err != nil {
 		return nil, fault.Wrap(err, frame.CodeInternal, "reading the catalog: the result is not a valid model")
 	}
-	s.inherited, s.own, s.ownNotNulls, s.ties = r.inherited, r.own, r.ownNotNulls, r.ties
+	s.heritage, s.ties = r.heritage, r.ties
 	return r.db, nil
 }
 

@@ -37,7 +37,7 @@ func (p *planner) findFamilies() error {
 			return refuseObject("table %q.%q is declared with another partition key, or with one where it has none: PostgreSQL cannot change that; declare a new table and move the rows", n.Schema, n.Name.Name)
 		}
 		leaves, joins := moves(o, n)
-		if err := p.refuseJoin(o, n, joins); err != nil {
+		if err := p.refuseJoin(o, n, leaves, joins); err != nil {
 			return err
 		}
 		bound := n.Partition
@@ -134,12 +134,12 @@ func (p *planner) leave(o *model.Table, parents []model.Name) {
 }
 
 // refuseJoin refuses what the server would not make of a table that joins a parent.
-func (p *planner) refuseJoin(o, n *model.Table, joins []model.Name) error {
+func (p *planner) refuseJoin(o, n *model.Table, leaves, joins []model.Name) error {
 	if len(joins) == 0 || n.Partition != nil {
 		return nil
 	}
 	for i := range n.Columns {
-		if c := &n.Columns[i]; c.Inherited && (o.Column(c.Name) == nil || !o.Column(c.Name).Inherited) {
+		if c := &n.Columns[i]; c.Inherited && (o.Column(c.Name) == nil || !o.Column(c.Name).Inherited || len(leaves) == len(o.Inherits)) {
 			return refuseObject("column %q of table %q.%q is declared as inherited and is the table's own: PostgreSQL cannot change that; declare it in the table as well", c.Name, n.Schema, n.Name.Name)
 		}
 	}

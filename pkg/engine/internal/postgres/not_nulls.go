@@ -55,20 +55,14 @@ func (p *planner) ownNotNull(table model.Name, column string) bool {
 		c := p.columnAfter(table, column)
 		return c != nil && c.NotNull && (!c.Inherited || c.NotNullRule != nil)
 	}
-	return p.ownNotNulls[p.liveRef(table, column)]
-}
-
-// liveRef is what a column was called before the renames of the plan.
-func (p *planner) liveRef(table model.Name, column string) model.ColumnRef {
-	return model.ColumnRef{Table: model.Name{Schema: table.Schema, Name: p.liveTable(table)}, Column: p.liveColumn(table, column)}
+	return p.ownNotNulls[model.ColumnRef{Table: table, Column: column}]
 }
 
 // notNullBefore is what the constraint behind a NOT NULL is called before the plan's statements on it.
 func (p *planner) notNullBefore(table model.Name, column string) string {
 	if p.isThere(table, column) && !p.ownNotNull(table, column) {
-		live := p.liveRef(table, column)
-		if t := p.inherited[live.Table]; t != nil && t.Column(live.Column) != nil {
-			return t.Column(live.Column).NotNullRule.Name
+		if t := p.inherited[table]; t != nil && t.Column(column) != nil {
+			return t.Column(column).NotNullRule.Name
 		}
 		return notNullName(table.Name, column)
 	}

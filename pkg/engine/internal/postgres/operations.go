@@ -131,7 +131,8 @@ func (s *session) planFrom(ctx context.Context, opts contract.Options, sc scope.
 	to, _ := sc.Split(desired)
 	live, to, managed := s.authority.fit(live, to)
 	from, excluded := sc.Split(live)
-	renamed, renames, err := applyRenames(from, to, s.major)
+	inherited := cloneHeritage(&s.heritage)
+	renamed, renames, err := applyRenames(from, to, &inherited, s.major)
 	if err != nil {
 		return contract.PlanResult{}, err
 	}
@@ -140,7 +141,7 @@ func (s *session) planFrom(ctx context.Context, opts contract.Options, sc scope.
 		return contract.PlanResult{}, err
 	}
 	renames = append(renames, set...)
-	p := &planner{live: from, renames: renames, asides: asides, from: renamed, to: to, excluded: excluded, major: s.major, online: opts.TransactionMode == contract.TransactionNone, shelf: shelf, inherited: s.inherited, own: s.own, ownNotNulls: s.ownNotNulls, ties: s.ties}
+	p := &planner{live: from, renames: renames, asides: asides, from: renamed, to: to, excluded: excluded, major: s.major, online: opts.TransactionMode == contract.TransactionNone, shelf: shelf, heritage: inherited, ties: s.ties}
 	p.privilegePlan = privilegePlan{authority: s.authority, managed: managed, declared: to.Grants}
 	p.dropOwners()
 	p.diff = diff.Compare(renamed, p.to)

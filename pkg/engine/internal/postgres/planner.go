@@ -106,12 +106,8 @@ type planner struct {
 	children map[model.Name]bool // the tables that have children, on either side
 	moves    map[model.Name]bool // the tables that leave or join a parent
 	dropped  map[partKey]bool    // constraints and indexes that the plan drops
-	// inherited is what tables of the target have from their parents, and is no part of the model.
-	inherited map[model.Name]*model.Table
-	own       map[partKey]bool // those checks of inherited that stay without the parents
-	// ownNotNulls are the columns that stay NOT NULL without the parents, on PostgreSQL 18.
-	ownNotNulls map[model.ColumnRef]bool
-	ties        []tie
+	heritage                     // under the names behind the renames
+	ties     []tie
 	definitionPlan
 	privilegePlan
 }

@@ -14,8 +14,8 @@ const hazardRename = "whoever still uses the old name fails from then on"
 
 // applyRenames carries out the declared renames that are not done yet: it returns the statements, and the database as it is behind them. A rename
 // is never guessed; it is done where the old name exists and the new one does not, over where it is the other way round, and refused where both exist.
-func applyRenames(from, to *model.Database, major int) (*model.Database, []step, error) {
-	r := &renamer{from: from, to: to, db: from, major: major}
+func applyRenames(from, to *model.Database, h *heritage, major int) (*model.Database, []step, error) {
+	r := &renamer{from: from, to: to, db: from, heritage: h, major: major}
 	if err := contract.RefuseSharedOrigins(to); err != nil {
 		return nil, nil, err
 	}
@@ -33,6 +33,7 @@ func applyRenames(from, to *model.Database, major int) (*model.Database, []step,
 type renamer struct {
 	from, to *model.Database
 	db       *model.Database // from, or its copy once something is renamed
+	heritage *heritage       // follows
 	major    int
 	steps    []step
 }
@@ -46,18 +47,11 @@ func (r *renamer) own() {
 	db.Tables = slices.Clone(db.Tables)
 	for i := range db.Tables {
 		t := &db.Tables[i]
-		t.Columns, t.Constraints, t.Indexes = slices.Clone(t.Columns), slices.Clone(t.Constraints), slices.Clone(t.Indexes)
-		for j := range t.Constraints {
-			c := &t.Constraints[j]
-			c.Columns, c.Include = slices.Clone(c.Columns), slices.Clone(c.Include)
-			if c.Reference != nil {
-				reference := *c.Reference
-				reference.Columns, reference.DeleteColumns = slices.Clone(reference.Columns), slices.Clone(reference.DeleteColumns)
-				c.Reference = &reference
-			}
-		}
-		for j := range t.Indexes {
-			t.Indexes[j].Keys, t.Indexes[j].Include = slices.Clone(t.Indexes[j].Keys), slices.Clone(t.Indexes[j].Include)
+		cloneParts(t)
+		t.Inherits = slices.Clone(t.Inherits)
+		if t.Partition != nil {
+			partition := *t.Partition
+			t.Partition = &partition
 		}
 	}
 	db.Sequences, db.Definitions, db.Unmodelled, db.Grants = slices.Clone(db.Sequences), slices.Clone(db.Definitions), slices.Clone(db.Unmodelled), slices.Clone(db.Grants)
@@ -72,6 +66,23 @@ func (r *renamer) own() {
 		}
 	}
 	r.db = &db
+}
+
+// cloneParts lets the parts of a table be changed.
+func cloneParts(t *model.Table) {
+	t.Columns, t.Constraints, t.Indexes = slices.Clone(t.Columns), slices.Clone(t.Constraints), slices.Clone(t.Indexes)
+	for j := range t.Constraints {
+		c := &t.Constraints[j]
+		c.Columns, c.Include = slices.Clone(c.Columns), slices.Clone(c.Include)
+		if c.Reference != nil {
+			reference := *c.Reference
+			reference.Columns, reference.DeleteColumns = slices.Clone(reference.Columns), slices.Clone(reference.DeleteColumns)
+			c.Reference = &reference
+		}
+	}
+	for j := range t.Indexes {
+		t.Indexes[j].Keys, t.Indexes[j].Include = slices.Clone(t.Indexes[j].Keys), slices.Clone(t.Indexes[j].Include)
+	}
 }
 
 func (r *renamer) table(n *model.Table) error {
@@ -124,13 +135,22 @@ func (r *renamer) renameTable(old, name model.Name) {
 		SQL: "ALTER TABLE " + qualified(old) + " RENAME TO " + ident(name.Name), Severity: diff.Warning, Kind: "rename_table", Object: display(name.Schema, name.Name),
 		Table: display(old.Schema, old.Name), Reason: "the table is declared as renamed from " + display(old.Name), Lock: lockExclusive, Hazard: hazardRename,
 	}})
+	r.heritage.renameTable(old, name)
 	for i := range r.db.Tables {
 		t := &r.db.Tables[i]
+		for j := range t.Inherits {
+			if t.Inherits[j] == old {
+				t.Inherits[j] = name
+			}
+		}
+		if t.Partition != nil && t.Partition.Parent == old {
+			t.Partition.Parent = name
+		}
 		if t.Name == old {
 			t.Name = name
 			for j := range t.Columns {
 				c := &t.Columns[j]
-				r.notNullStays(c, notNullName(old.Name, c.Name), notNullName(name.Name, c.Name))
+				r.notNullStays(t, c, notNullName(old.Name, c.Name), notNullName(name.Name, c.Name))
 			}
 		}
 		for j := range t.Constraints {
@@ -172,7 +192,15 @@ func (r *renamer) renameColumn(table model.Name, old, name string) {
 // columnRenamed puts the new name wherever a table's column stands. The server renames it in partitions and children too, whatever the plan does with
 // them afterwards.
 func (r *renamer) columnRenamed(table model.Name, old, name string) {
-	r.columnRenamedIn(tableNamed(r.db, table), old, name)
+	r.heritage.renameColumn(table, old, name)
+	t := tableNamed(r.db, table)
+	for i := range t.Columns {
+		if c := &t.Columns[i]; c.Name == old {
+			c.Name = name
+			r.notNullStays(t, c, notNullName(table.Name, old), notNullName(table.Name, name))
+		}
+	}
+	renameInParts(t, old, name)
 	r.columnRenamedUnder(table, old, name)
 	for i := range r.db.Tables {
 		child := &r.db.Tables[i]
@@ -182,19 +210,16 @@ func (r *renamer) columnRenamed(table model.Name, old, name string) {
 	}
 }
 
-func (r *renamer) columnRenamedIn(t *model.Table, old, name string) {
+// renameInParts puts a column's new name wherever its table uses it.
+func renameInParts(t *model.Table, old, name string) {
 	text := func(expressions ...*string) {
 		for _, e := range expressions {
 			*e = renameIn(*e, old, name)
 		}
 	}
+	text(&t.PartitionBy)
 	for i := range t.Columns {
-		c := &t.Columns[i]
-		if c.Name == old {
-			c.Name = name
-			r.notNullStays(c, notNullName(t.Name.Name, old), notNullName(t.Name.Name, name))
-		}
-		if c.Generated != nil {
+		if c := &t.Columns[i]; c.Generated != nil {
 			generated := *c.Generated
 			text(&generated.Expression)
 			c.Generated = &generated
@@ -249,8 +274,12 @@ func (r *renamer) columnRenamedUnder(table model.Name, old, name string) {
 
 // notNullStays keeps the name of the constraint behind a NOT NULL: since PostgreSQL 18 there is one, and no rename of its table or column changes it.
 // was and now are what the server would call it, before the rename and after.
-func (r *renamer) notNullStays(c *model.Column, was, now string) {
+func (r *renamer) notNullStays(t *model.Table, c *model.Column, was, now string) {
 	if r.major < 18 || !c.NotNull {
+		return
+	}
+	if r.heritage.hasNotNull(t, c.Name) {
+		r.heritage.nameNotNull(t.Name, c.Name, was)
 		return
 	}
 	rule := model.NotNullRule{Name: was}

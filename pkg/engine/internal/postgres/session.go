@@ -10,7 +10,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 
 	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
-	"github.com/ptah-run/ptah/pkg/engine/model"
 	"github.com/ptah-run/ptah/pkg/frame"
 )
 
@@ -32,11 +31,9 @@ const (
 type session struct {
 	conn  *pgx.Conn
 	major int
-	// inherited is what the last reading of the catalog left out of the model: see reader.
-	inherited   map[model.Name]*model.Table
-	own         map[partKey]bool
-	ownNotNulls map[model.ColumnRef]bool
-	ties        []tie
+	// heritage and ties are what the last reading of the catalog left out of the model.
+	heritage
+	ties []tie
 	// authority is what the last reading found of privileges beside the model; nil where none are managed.
 	authority *authority
 }

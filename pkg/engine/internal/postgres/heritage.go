@@ -1,0 +1,84 @@
+package postgres
+
+import (
+	"maps"
+
+	"github.com/ptah-run/ptah/pkg/engine/model"
+)
+
+// heritage is what tables of the target have from their parents. It is no part of the model.
+type heritage struct {
+	// inherited holds, table by table, constraints and indexes, and since PostgreSQL 18 the columns with a NOT NULL.
+	inherited map[model.Name]*model.Table
+	// own are those checks that the table would keep without its parents.
+	own map[partKey]bool
+	// ownNotNulls are the columns that would stay NOT NULL without the parents.
+	ownNotNulls map[model.ColumnRef]bool
+}
+
+func newHeritage() heritage {
+	return heritage{inherited: map[model.Name]*model.Table{}, own: map[partKey]bool{}, ownNotNulls: map[model.ColumnRef]bool{}}
+}
+
+// cloneHeritage makes a copy that renames may change.
+func cloneHeritage(h *heritage) heritage {
+	c := heritage{inherited: maps.Clone(h.inherited), own: maps.Clone(h.own), ownNotNulls: maps.Clone(h.ownNotNulls)}
+	for name, t := range c.inherited {
+		copied := *t
+		cloneParts(&copied)
+		c.inherited[name] = &copied
+	}
+	return c
+}
+
+func (h *heritage) renameTable(old, name model.Name) {
+	if t := h.inherited[old]; t != nil {
+		t.Name = name
+		h.inherited[name] = t
+		delete(h.inherited, old)
+	}
+	for key := range maps.Clone(h.own) {
+		if key.table == old {
+			delete(h.own, key)
+			key.table = name
+			h.own[key] = true
+		}
+	}
+	for ref := range maps.Clone(h.ownNotNulls) {
+		if ref.Table == old {
+			delete(h.ownNotNulls, ref)
+			ref.Table = name
+			h.ownNotNulls[ref] = true
+		}
+	}
+}
+
+func (h *heritage) renameColumn(table model.Name, old, name string) {
+	if ref := (model.ColumnRef{Table: table, Column: old}); h.ownNotNulls[ref] {
+		delete(h.ownNotNulls, ref)
+		h.ownNotNulls[model.ColumnRef{Table: table, Column: name}] = true
+	}
+	if t := h.inherited[table]; t != nil {
+		if c := t.Column(old); c != nil {
+			c.Name = name
+		}
+		renameInParts(t, old, name)
+	}
+}
+
+// hasNotNull reports whether a table has a NOT NULL from its parents alone. Of a database that was not read nobody knows.
+func (h *heritage) hasNotNull(t *model.Table, column string) bool {
+	return h.ownNotNulls != nil && len(t.Parents()) > 0 && !h.ownNotNulls[model.ColumnRef{Table: t.Name, Column: column}]
+}
+
+// nameNotNull keeps the name of such a NOT NULL, which was the server's choice and is it no more.
+func (h *heritage) nameNotNull(table model.Name, column, name string) {
+	t := h.inherited[table]
+	if t == nil {
+		t = &model.Table{Name: table}
+		h.inherited[table] = t
+	}
+	if t.Column(column) == nil {
+		t.Columns = append(t.Columns, model.Column{Name: column, ColumnExtras: model.ColumnExtras{NotNullRule: &model.NotNullRule{Name: name}}})
+	}
+}
