@@ -90,17 +90,31 @@ func (p *planner) endOrder(t *model.Table) []string {
 
 // returnedRow is the table whose rows a routine returns, and its text up to the line where its body begins. The server writes both in one way.
 func returnedRow(create string) (table model.Name, head string) {
-	lines := strings.Split(create, "\n")
-	for i, line := range lines {
+	for start := 0; start < len(create); {
+		end := lineEnd(create, start)
+		line := create[start:end]
 		if returned, ok := strings.CutPrefix(line, " RETURNS "); ok {
 			t := parseType(strings.TrimPrefix(returned, "SETOF "))
 			table = model.Name{Schema: t.schema, Name: t.name}
 		}
 		if line == "BEGIN ATOMIC" || strings.HasPrefix(line, "AS ") {
-			return table, strings.Join(lines[:i+1], "\n")
+			return table, create[:end]
 		}
+		start = end + 1
 	}
 	return table, create
+}
+
+// lineEnd is where the line that starts at i ends. A name or a default may have line breaks of its own.
+func lineEnd(s string, i int) int {
+	for i < len(s) && s[i] != '\n' {
+		if s[i] == '"' || s[i] == '\'' {
+			i = skipQuoted(s, i)
+		} else {
+			i++
+		}
+	}
+	return i
 }
 
 // listed is the first of the names, those of tables and of routines, behind whose mention the text has an alias with a list of columns.
