@@ -159,7 +159,11 @@ func (d *drawer) query() (string, []model.Column) {
 	case 1:
 		o := &d.relations[d.pick(len(d.relations))]
 		left, columns := d.selection(r, "r", "")
-		right, more := d.selection(o, "o", "o ")
+		prefix := "o "
+		for slices.ContainsFunc(columns, func(c model.Column) bool { return strings.HasPrefix(c.Name, prefix) }) {
+			prefix = "o" + prefix // a view over another join
+		}
+		right, more := d.selection(o, "o", prefix)
 		if left != "" && right != "" {
 			left += ", "
 		}
