@@ -43,15 +43,9 @@ func (p *planner) handedDown(t *model.Table, column string) (before, after bool)
 	return before, after
 }
 
-// isThere reports whether a declared column is on the target and stays where it is.
-func (p *planner) isThere(table model.Name, column string) bool {
-	o := p.from.Table(table)
-	return o != nil && o.Column(column) != nil && !p.rebuilt[model.ColumnRef{Table: table, Column: column}]
-}
-
 // ownNotNull reports whether a table has a constraint of its own behind a NOT NULL, whatever its parents have.
 func (p *planner) ownNotNull(table model.Name, column string) bool {
-	if !p.isThere(table, column) {
+	if p.fresh(table, column) {
 		c := p.columnAfter(table, column)
 		return c != nil && c.NotNull && (!c.Inherited || c.NotNullRule != nil)
 	}
@@ -60,7 +54,7 @@ func (p *planner) ownNotNull(table model.Name, column string) bool {
 
 // notNullBefore is what the constraint behind a NOT NULL is called before the plan's statements on it.
 func (p *planner) notNullBefore(table model.Name, column string) string {
-	if p.isThere(table, column) && !p.ownNotNull(table, column) {
+	if !p.fresh(table, column) && !p.ownNotNull(table, column) {
 		if t := p.inherited[table]; t != nil && t.Column(column) != nil {
 			return t.Column(column).NotNullRule.Name
 		}
@@ -162,7 +156,7 @@ func (p *planner) childNotNull(table model.Name, o, n *model.Column) bool {
 	}
 	before, after := p.handedDown(t, n.Name)
 	own, name := p.ownNotNull(table, n.Name), p.notNullBefore(table, n.Name)
-	if b := p.columnBefore(table, n.Name); p.isThere(table, n.Name) {
+	if b := p.columnBefore(table, n.Name); !p.fresh(table, n.Name) {
 		o.NotNull, o.NotNullRule = b.NotNull, b.NotNullRule
 	} else if p.from.Table(table) == nil && writesNotNull(n, after) {
 		o.NotNull, o.NotNullRule, own = true, &model.NotNullRule{Name: p.declaredNotNull(t, n.Name)}, true
@@ -175,7 +169,7 @@ func (p *planner) childNotNull(table model.Name, o, n *model.Column) bool {
 	switch {
 	case before && after:
 		o.NotNullRule = &model.NotNullRule{Name: p.declaredNotNull(t, n.Name)}
-		if r := p.columnBefore(table, n.Name).NotNullRule; r != nil && p.isThere(table, n.Name) {
+		if r := p.columnBefore(table, n.Name).NotNullRule; r != nil && !p.fresh(table, n.Name) {
 			o.NotNullRule.NotValid, o.NotNullRule.NoInherit, o.NotNullRule.Comment = r.NotValid, r.NoInherit, r.Comment
 		}
 		if n.NotNullRule == nil {
