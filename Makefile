@@ -87,7 +87,7 @@ test-engine: bin/gotestsum ## The engine on PostgreSQL 14 to 18 and on MariaDB, 
 	@rm -f bin/reports/pairs.txt
 	go build -o bin/ptah-postgres ./hack/postgres
 	export PTAH_TEST_TALLY=$(CURDIR)/bin/reports/pairs.txt; failed=0; \
-	for major in 14 15 16 17 18; do \
+	for major in 18 17 16 15 14; do \
 		pairs=100; [ $$major != 18 ] || pairs=$(ENGINE_PAIRS); \
 		PTAH_TEST_PG_BIN="$$(bin/ptah-postgres $$major)" PTAH_TEST_PAIRS=$$pairs $(GOTEST) --jsonfile bin/reports/engine-$$major.json -- -vet=off -count=1 -timeout 240m \
 			$$(go list ./pkg/engine/... | grep -v internal/mysql) || failed=1; \

@@ -161,15 +161,18 @@ const (
 	enough     = 200
 )
 
-// Check runs a test with few pairs, which are always the same, or with as many random ones as the variable says, so many beside each other. What it
-// counts is logged, and added to the file that PTAH_TEST_TALLY names.
+// shardPairs is how many random pairs one counterexample can end.
+const shardPairs = 125
+
+// Check runs a test with few pairs, which are always the same, or with as many random ones as the variable says. These come in shards, so many beside
+// each other: a counterexample ends its own shard. What is counted is logged, and added to the file that PTAH_TEST_TALLY names.
 func Check(t *testing.T, engine, variable string, few, beside int, test func(*rapid.T, *Tally)) {
-	pairs, shards := few, 1
+	pairs, shards, slots := few, 1, make(chan struct{}, beside)
 	if given := os.Getenv(variable); given != "" {
 		var err error
 		pairs, err = strconv.Atoi(given)
 		require.NoError(t, err, variable)
-		shards = min(pairs, beside)
+		shards = min(pairs, max(beside, pairs/shardPairs))
 	} else {
 		require.NoError(t, flag.Set("rapid.seed", "20261130")) // a change must not fail for what it did not change
 	}
@@ -180,6 +183,8 @@ func Check(t *testing.T, engine, variable string, few, beside int, test func(*ra
 		for shard := range shards {
 			t.Run(strconv.Itoa(shard), func(t *testing.T) {
 				t.Parallel()
+				slots <- struct{}{}
+				defer func() { <-slots }()
 				rapid.Check(t, func(rt *rapid.T) { test(rt, tally) })
 			})
 		}
