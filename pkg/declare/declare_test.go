@@ -209,3 +209,47 @@ func TestRefuses(t *testing.T) {
 		})
 	}
 }
+
+// TestNamesThatBelongToTables are declared once for each table, in any mix of files and of ways to call the table.
+func TestNamesThatBelongToTables(t *testing.T) {
+	tables := declare.File{Name: "a.yaml", Data: []byte("tables:\n  t: {columns: {id: {type: int}}, rls_enabled: true}\n  u: {columns: {id: {type: int}}, rls_enabled: true}\n" +
+		"rls_policies:\n  - {name: p, table: t}\n  - {name: p, table: u, for: SELECT}\n" +
+		"triggers:\n  - {name: g, table: t, timing: AFTER, event: INSERT, body: EXECUTE FUNCTION f()}\n  - {name: g, table: u, timing: AFTER, event: DELETE, body: EXECUTE FUNCTION f()}\n")}
+	more := declare.File{Name: "b.hcl", Data: []byte("policy \"p\" {\n  on = table.public.t\n}\n")}
+	got := script(t, read(t, tables, more))
+	for _, want := range []string{
+		`POLICY "p" ON "public"."t";`, `POLICY "p" ON "public"."u" FOR SELECT`, `TABLE "public"."t" ENABLE ROW LEVEL SECURITY`, `TABLE "public"."u" ENABLE ROW LEVEL SECURITY`,
+		`TRIGGER "g" AFTER INSERT ON "public"."t"`, `TRIGGER "g" AFTER DELETE ON "public"."u"`,
+	} {
+		assert.Equal(t, 1, strings.Count(got, want), "%s in %s", want, got)
+	}
+	more.Data = []byte("policy \"p\" {\n  on  = table.public.t\n  for = DELETE\n}\n")
+	_, err := declare.Read([]declare.File{tables, more}, declare.Options{Dialect: declare.Postgres})
+	require.ErrorContains(t, err, `policy "p" of table "public"."t" is declared differently at a.yaml:5:6: property for`)
+}
+
+// TestIndexesInsideOfMaterializedViews say the same as those outside and in HCL.
+func TestIndexesInsideOfMaterializedViews(t *testing.T) {
+	const view = "matviews:\n  m: {body: SELECT 1 AS a"
+	inside := script(t, read(t, declare.File{Name: "a.yaml", Data: []byte(view + ", indexes: {i: {fields: [a], unique: true}}}")}))
+	assert.Contains(t, inside, `CREATE UNIQUE INDEX "i" ON "public"."m" ("a")`)
+	assert.Equal(t, inside, script(t, read(t, declare.File{Name: "a.yaml", Data: []byte(view + "}\nindexes:\n  i: {table: m, fields: [a], unique: true}")})))
+	assert.Equal(t, inside, script(t, read(t, declare.File{Name: "a.hcl", Data: []byte("materialized \"m\" {\n  as = \"SELECT 1 AS a\"\n  index \"i\" {\n    columns = [\"a\"]\n    unique  = true\n  }\n}\n")})))
+}
+
+// TestKeysOverTheSameColumns are all made where they have names: CREATE TABLE would leave one of two alike out.
+func TestKeysOverTheSameColumns(t *testing.T) {
+	got := script(t, read(t, declare.File{Name: "a.yaml", Data: []byte("tables:\n  t:\n    columns: {id: {type: int, primary: true, unique: true}, n: {type: int}}\n" +
+		"    constraints:\n      a: {type: UNIQUE, columns: [id]}\n      b: {type: UNIQUE, columns: [n]}\n      c: {type: UNIQUE, columns: [n, id]}\n")}))
+	assert.Equal(t, "CREATE TABLE \"public\".\"t\" (\n  \"id\" int,\n  \"n\" int,\n  UNIQUE (\"id\"),\n  PRIMARY KEY (\"id\"),\n  CONSTRAINT \"b\" UNIQUE (\"n\"),\n  CONSTRAINT \"c\" UNIQUE (\"n\", \"id\")\n);\n"+
+		"ALTER TABLE \"public\".\"t\" ADD CONSTRAINT \"a\" UNIQUE (\"id\");\n", got)
+}
+
+// TestVariablesOfFunctionsNeedTheirTypes puts a table in front of a function that has a variable of its rows, and none in front of one that only reads it.
+func TestVariablesOfFunctionsNeedTheirTypes(t *testing.T) {
+	const tables = "tables:\n  z: {columns: {id: {type: int}}}\nfunctions:\n  f: {returns: int, language: plpgsql, body: \""
+	got := script(t, read(t, declare.File{Name: "a.yaml", Data: []byte(tables + "declare r z%rowtype; begin return 1; end\"}")}))
+	assert.Less(t, strings.Index(got, "CREATE TABLE"), strings.Index(got, "CREATE FUNCTION"), got)
+	got = script(t, read(t, declare.File{Name: "a.yaml", Data: []byte(tables + "begin return (select id from z); end\"}")}))
+	assert.Less(t, strings.Index(got, "CREATE FUNCTION"), strings.Index(got, "CREATE TABLE"), got)
+}

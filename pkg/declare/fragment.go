@@ -63,9 +63,9 @@ func checkSQL(text string, where place, mysql bool) string {
 	return ""
 }
 
-// Balanced reports that a text of MySQL or MariaDB closes every parenthesis, quote and comment that it opens.
-func Balanced(text string) bool {
-	s := scanner{src: text, mysql: true}
+// Balanced reports that SQL, of MySQL and MariaDB or else of PostgreSQL, closes every parenthesis, quote and comment that it opens.
+func Balanced(text string, mysql bool) bool {
+	s := scanner{src: text, mysql: mysql}
 	return s.run() == ""
 }
 
@@ -316,8 +316,8 @@ func isWord(c byte) bool {
 	return c == '_' || c == '$' || c >= 0x80 || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// mentions are the identifiers and words of free SQL. It may name too much, never too little.
-func mentions(text string, mysql bool) map[string]bool {
+// Mentions are the identifiers and words of free SQL: what a statement with it is taken to need. It may name too much, never too little.
+func Mentions(text string, mysql bool) map[string]bool {
 	s := scanner{src: text, mysql: mysql}
 	_ = s.run()
 	return s.words

@@ -215,7 +215,7 @@ var grammars = map[Kind]grammar{
 		"algorithm": {want: wantWord, words: []string{"MERGE", "TEMPTABLE", "UNDEFINED"}, only: onlyMySQL}, "security": {want: wantWord, words: []string{"DEFINER", "INVOKER"}, only: onlyMySQL},
 	}),
 	MaterializedKind: with(inSchema, grammar{
-		"body": {want: wantQuery}, "refresh_strategy": {want: wantText, refused: refreshRefused}, "depends_on": {want: wantQNames},
+		"body": {want: wantQuery}, "indexes": {want: wantObjects}, "refresh_strategy": {want: wantText, refused: refreshRefused}, "depends_on": {want: wantQNames},
 	}),
 	TriggerKind: {
 		"name": {want: wantName}, "table": {want: wantQName}, "timing": {want: wantWord, words: []string{"BEFORE", "AFTER", "INSTEAD OF"}}, "event": {want: wantTexts},

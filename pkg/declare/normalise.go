@@ -28,7 +28,7 @@ func (n *normaliser) object(o *Object) {
 	if o.Key.Kind == DataKind {
 		n.require(o, "table", "keys", "rows")
 		if o.has("table") {
-			o.Key.Arguments = o.At.String() // until it has its table
+			onTable(o)
 			n.done = append(n.done, o)
 		}
 		return
@@ -110,7 +110,7 @@ func (n *normaliser) drop(o *Object) {
 		case "struct_name", "field_name":
 			return true
 		case "columns", "indexes", "constraints": // are objects of their own
-			return o.Key.Kind == TableKind
+			return o.Key.Kind == TableKind || o.Key.Kind == MaterializedKind
 		case "nulls_distinct":
 			return v.flag
 		case "nullable", "inherit", "enforced":
@@ -145,8 +145,12 @@ func (n *normaliser) identify(o *Object) bool {
 		return n.named(o)
 	case TriggerKind, PolicyKind, IndexKind, ConstraintKind:
 		k.Name = name.text
+		if k.Kind == TriggerKind || k.Kind == PolicyKind {
+			onTable(o)
+		}
 		return k.Kind == IndexKind || k.Kind == ConstraintKind || n.named(o)
 	case RowSecurityKind:
+		onTable(o)
 		return true
 	case GrantKind, RevocationKind, DefaultsKind:
 		k.Name = o.text("role")
@@ -184,6 +188,9 @@ func (n *normaliser) identify(o *Object) bool {
 	}
 	return n.named(o)
 }
+
+// onTable tells what is called alike on several tables apart, until it has its table.
+func onTable(o *Object) { o.Key.Arguments = o.At.String() }
 
 func (n *normaliser) named(o *Object) bool {
 	if o.Key.Name == "" {

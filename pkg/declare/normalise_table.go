@@ -37,7 +37,9 @@ func (n *normaliser) table(o *Object) {
 	n.parts(o, slices.Concat(n.tableChecks(o), fromColumns, o.parts))
 	if v, ok := o.attrs["rls_enabled"]; ok {
 		delete(o.attrs, "rls_enabled")
-		n.done = append(n.done, &Object{Key: Key{Kind: RowSecurityKind}, At: v.at, attrs: map[string]Value{"table": refValue(v.at, []string{o.Key.Schema, o.Key.Name}, "")}})
+		security := &Object{Key: Key{Kind: RowSecurityKind}, At: v.at, attrs: map[string]Value{"table": refValue(v.at, []string{o.Key.Schema, o.Key.Name}, "")}}
+		onTable(security)
+		n.done = append(n.done, security)
 	}
 	for _, v := range o.attrs["custom_sql"].list {
 		if problem := checkSQL(v.text, asElements, isMySQL(n.dialect)); problem != "" {

@@ -156,7 +156,7 @@ func (w *writer) sql(v Value) *writer {
 	if v.text == "" {
 		return w
 	}
-	maps.Copy(w.needs, mentions(v.text, w.mysql))
+	maps.Copy(w.needs, Mentions(v.text, w.mysql))
 	return w.from(v.at).add(closed(v.text, w.mysql)).from(w.at)
 }
 
@@ -167,7 +167,13 @@ func (w *writer) need(names ...string) *writer {
 	return w
 }
 
+// exactly is what one object gives, and no other of its name; no word of SQL is like it.
+func exactly(k Key) string { return "\x01" + Quote(k.Schema, k.Name) }
+
 func (r *renderer) emit(rank int, w *writer, gives ...string) {
+	if len(gives) > 0 {
+		gives = append(gives, exactly(w.key))
+	}
 	r.out = append(r.out, ranked{
 		Statement: Statement{SQL: w.text.String(), Key: w.key, At: w.at, marks: w.marks}, rank: rank, gives: gives, needs: w.needs,
 	})

@@ -108,6 +108,9 @@ func (r *renderer) sequence(o *Object) {
 	r.comment(o, "SEQUENCE "+name)
 }
 
+// variables is the part of a body of PL/pgSQL in front of its block.
+var variables = regexp.MustCompile(`(?is)^.*?\bbegin\b`)
+
 func (r *renderer) function(o *Object) {
 	w := r.create(o, "FUNCTION").add("(").sql(o.attrs["params"]).add(")")
 	if v, ok := o.attrs["returns"]; ok {
@@ -123,8 +126,11 @@ func (r *renderer) function(o *Object) {
 	body := o.attrs["body"]
 	tag := dollarTag(body.text)
 	w.add(" AS ").from(body.at).add(tag, body.text, tag)
-	if strings.EqualFold(o.text("language"), "sql") {
-		maps.Copy(w.needs, mentions(body.text, false))
+	switch strings.ToLower(o.text("language")) {
+	case "sql":
+		maps.Copy(w.needs, Mentions(body.text, false))
+	case "plpgsql": // the server looks up the types of variables at once, and the rest when it runs
+		maps.Copy(w.needs, Mentions(variables.FindString(body.text), false))
 	}
 	delete(w.needs, o.Key.Name) // a function may call itself
 	r.emit(rankFunction, w, o.Key.Name)

@@ -85,7 +85,7 @@ func (r *renderer) table(o *Object) {
 		r.comment(c, "COLUMN "+name+"."+Quote(c.Key.Name))
 	}
 	for _, p := range o.parts {
-		if p.Key.Kind == ConstraintKind && p.text("type") != "FOREIGN KEY" && !p.has("not_valid") {
+		if p.Key.Kind == ConstraintKind && p.text("type") != "FOREIGN KEY" && !p.has("not_valid") && !repeatsKey(o, p) {
 			separate()
 			r.constraint(w.from(p.At), p)
 		}
@@ -213,6 +213,13 @@ func identityText(c *Object) string {
 	return " (" + strings.Join(options, " ") + ")"
 }
 
+// repeatsKey reports a unique constraint with a name over the columns of another key: PostgreSQL would leave out one of two alike in CREATE TABLE.
+func repeatsKey(o, p *Object) bool {
+	return p.Key.Name != "" && p.text("type") == "UNIQUE" && slices.ContainsFunc(o.parts, func(other *Object) bool {
+		return other != p && (isPrimary(other) || other.text("type") == "UNIQUE") && slices.Equal(other.attrs["columns"].texts(), p.attrs["columns"].texts())
+	})
+}
+
 // parts are what is added once all tables exist.
 func (r *renderer) parts(o *Object, name string) {
 	for _, p := range o.parts {
@@ -221,7 +228,7 @@ func (r *renderer) parts(o *Object, name string) {
 			r.index(p, name)
 		case p.text("type") == "FOREIGN KEY":
 			r.add(rankForeignKey, p, name)
-		case p.has("not_valid"):
+		case p.has("not_valid") || repeatsKey(o, p):
 			r.add(rankOwner, p, name)
 		}
 		if p.Key.Kind == ConstraintKind {

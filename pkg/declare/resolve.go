@@ -137,6 +137,7 @@ func (r *resolver) object(o *Object) {
 	case DataKind:
 		r.rows(o)
 	case TriggerKind:
+		o.Key.Arguments = ""
 		r.bind(o, TableKind, ViewKind)
 	case GrantKind:
 		r.grant(o)
@@ -146,6 +147,7 @@ func (r *resolver) object(o *Object) {
 	case DefaultsKind:
 		r.schema(o.text("in_schema"), o)
 	case PolicyKind, RowSecurityKind:
+		o.Key.Arguments = ""
 		if r.bind(o, TableKind) != nil && o.Key.Kind == RowSecurityKind {
 			o.Key.Name = o.Key.Table
 		}
@@ -199,7 +201,7 @@ func (r *resolver) dependsOn(o *Object) {
 	out := Value{at: v.at, form: formList}
 	for _, item := range v.list {
 		if t := r.find(item, ViewKind, MaterializedKind, TableKind, FunctionKind, SequenceKind, EnumKind, DomainKind, CompositeKind, RangeKind); t != nil {
-			out.list = append(out.list, textValue(item.at, t.Key.Name))
+			out.list = append(out.list, textValue(item.at, exactly(t.Key)))
 		}
 	}
 	o.set("depends_on", out)
