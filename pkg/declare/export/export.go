@@ -14,9 +14,16 @@ import (
 type NotExpressibleError struct {
 	Language string
 	Objects  []string
+	// Unmanaged says that the model lists something that Ptah does not manage, which SQL files cannot declare either.
+	Unmanaged bool
 }
 
-// Error names the objects.
+func notExpressible(language string, d *model.Database, problems []string) error {
+	slices.Sort(problems)
+	return &NotExpressibleError{Language: language, Objects: slices.Compact(problems), Unmanaged: len(d.Unmodelled) > 0}
+}
+
+// Error names the objects, and what can say them.
 func (e *NotExpressibleError) Error() string {
 	const limit = 10
 	shown := e.Objects
@@ -24,17 +31,23 @@ func (e *NotExpressibleError) Error() string {
 	if len(shown) > limit {
 		shown, more = shown[:limit], fmt.Sprintf(" and %d more", len(e.Objects)-limit)
 	}
-	return e.Language + " cannot declare " + strings.Join(shown, ", ") + more + "; json is the whole model"
+	instead := "-o sql declares everything, and SQL files can stand beside YAML and HCL"
+	if e.Unmanaged {
+		instead = "not all of it is managed by Ptah: -o json shows the whole model"
+	}
+	return e.Language + " cannot declare " + strings.Join(shown, ", ") + more + "; " + instead
 }
 
 type writer struct {
 	problems []string
 	schemas  map[string][]string // of each name
+	routines map[model.Name]int  // how many functions have a name
+	secured  map[model.Name]bool // tables with row security
 }
 
 // tree is what a model declares, and what of it no language has words for.
 func tree(d *model.Database) (root *node, problems []string) {
-	w := &writer{schemas: map[string][]string{}}
+	w := &writer{schemas: map[string][]string{}, routines: map[model.Name]int{}, secured: map[model.Name]bool{}}
 	w.names(d)
 	if d.Dialect == model.MySQL {
 		root = w.databaseMySQL(d)
@@ -70,6 +83,19 @@ func (w *writer) names(d *model.Database) {
 	for i := range d.Ranges {
 		note(d.Ranges[i].Name)
 	}
+	for i := range d.Definitions {
+		def := &d.Definitions[i]
+		name := model.Name{Schema: def.Schema, Name: def.Name}
+		switch def.Kind {
+		case model.KindView, model.KindMaterializedView:
+			note(name)
+		case model.KindFunction:
+			note(name)
+			w.routines[name]++
+		case model.KindRowSecurity:
+			w.secured[name] = true
+		}
+	}
 }
 
 // refer names an object to the ones that refer to it.
@@ -100,12 +126,9 @@ func (w *writer) database(d *model.Database) *node {
 		tables.putObject(named(d.Tables[i].Name), w.table(&d.Tables[i]))
 	}
 	root.section("tables", tables)
+	w.definitions(root, d)
 	root.section("data", w.rows(d))
 	w.grants(root, d)
-	for i := range d.Definitions {
-		o := d.Definitions[i].Object
-		w.object(o)
-	}
 	for _, o := range d.Unmodelled {
 		w.object(o)
 	}
@@ -137,15 +160,16 @@ func (w *writer) rows(d *model.Database) *node {
 	return data
 }
 
-func (w *writer) object(o model.Object) {
+func (w *writer) object(o model.Object) { w.problems = append(w.problems, describe(o)) }
+
+func describe(o model.Object) string {
 	switch {
 	case o.Table != "" && o.Table != o.Name:
-		w.cannot("%s %q of table %q.%q", o.Kind, o.Name, o.Schema, o.Table)
+		return fmt.Sprintf("%s %q of table %q.%q", o.Kind, o.Name, o.Schema, o.Table)
 	case o.Schema != "":
-		w.cannot("%s %q.%q", o.Kind, o.Schema, o.Name)
-	default:
-		w.cannot("%s %q", o.Kind, o.Name)
+		return fmt.Sprintf("%s %q.%q", o.Kind, o.Schema, o.Name)
 	}
+	return fmt.Sprintf("%s %q", o.Kind, o.Name)
 }
 
 // sequences writes all of them; a serial column's is one of its own with a default that calls it.
@@ -180,6 +204,7 @@ func (w *writer) table(t *model.Table) *node {
 	m := newMapping()
 	m.putText("comment", t.Comment)
 	m.options(t.Options)
+	m.putFlag("rls_enabled", w.secured[t.Name])
 	columns := newMapping()
 	for i := range t.Columns {
 		columns.put(t.Columns[i].Name, w.column(&t.Columns[i]))
@@ -233,19 +258,20 @@ func (w *writer) column(c *model.Column) *node {
 	return m
 }
 
-var types = map[model.ConstraintKind]string{model.PrimaryKey: "PRIMARY KEY", model.Unique: "UNIQUE", model.ForeignKey: "FOREIGN KEY", model.Check: "CHECK"}
+var types = map[model.ConstraintKind]string{model.PrimaryKey: "PRIMARY KEY", model.Unique: "UNIQUE", model.ForeignKey: "FOREIGN KEY", model.Check: "CHECK", model.Exclusion: "EXCLUDE"}
 
 func (w *writer) constraint(t *model.Table, c *model.Constraint) *node {
 	m := newMapping()
-	typ, known := types[c.Kind]
-	if !known {
-		w.cannot("%s %q of table %q.%q", c.Kind, c.Name, t.Schema, t.Name.Name)
-	}
-	m.putText("type", typ)
-	if c.Kind == model.Check {
+	m.putText("type", types[c.Kind])
+	switch c.Kind {
+	case model.Check:
 		m.putText("check", c.Expression)
 		m.putFlag("no_inherit", c.NoInherit)
-	} else {
+	case model.Exclusion:
+		if !exclusion(m, c.Definition) {
+			w.cannot("exclusion constraint %q of table %q.%q", c.Name, t.Schema, t.Name.Name)
+		}
+	default:
 		m.putTexts("columns", c.Columns)
 	}
 	m.putTexts("include", c.Include)

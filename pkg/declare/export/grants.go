@@ -1,13 +1,20 @@
 package export
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ptah-run/ptah/pkg/engine/model"
 )
 
 // grantOn is the property that names what privileges are on.
-var grantOn = map[string]string{model.ClassTable: "on_table", model.ClassSequence: "on_sequence", model.ClassType: "on_type"}
+var grantOn = map[string]string{model.ClassTable: "on_table", model.ClassSequence: "on_sequence", model.ClassFunction: "on_function", model.ClassType: "on_type"}
+
+// granted are the kinds that privileges can be declared on.
+var granted = []string{
+	model.KindSchema, model.KindTable, model.KindView, model.KindMaterializedView, model.KindSequence, model.KindFunction, model.KindEnum, model.KindDomain, model.KindComposite,
+	model.KindRange,
+}
 
 // defaultsOn are the words for the classes that default privileges are about.
 var defaultsOn = map[string]string{model.ClassTable: "tables", model.ClassSequence: "sequences", model.ClassFunction: "functions", model.ClassType: "types", model.ClassSchema: "schemas"}
@@ -17,9 +24,11 @@ func (w *writer) grants(root *node, d *model.Database) {
 	list, taken, defaults := newList(), newList(), newList()
 	for i := range d.Grants {
 		g := &d.Grants[i]
-		switch _, known := grantOn[g.Class()]; {
-		case g.Kind == model.KindIdentity || g.Kind == model.KindRowType || g.Kind == model.KindMultirange || !known && g.Kind != model.KindSchema:
+		switch name := (model.Name{Schema: g.Schema, Name: g.Name}); {
+		case !slices.Contains(granted, g.Kind):
 			w.cannot("privileges on %s %q.%q", g.Kind, g.Schema, g.Name)
+		case g.Kind == model.KindFunction && w.routines[name] > 1:
+			w.cannot("privileges on %s %q.%q(%s), one of several of that name", g.Kind, g.Schema, g.Name, g.Arguments)
 		case strings.EqualFold(g.Grantee, everybody):
 			w.cannot("privileges of role %q, which reads as everybody", g.Grantee)
 		default:

@@ -16,8 +16,7 @@ func HCL(d *model.Database) ([]byte, error) {
 	root, problems := tree(d)
 	problems = append(problems, root.composed()...)
 	if len(problems) > 0 {
-		slices.Sort(problems)
-		return nil, &NotExpressibleError{Language: "HCL", Objects: slices.Compact(problems)}
+		return nil, notExpressible("HCL", d, problems)
 	}
 	p := &hclPrinter{mysql: d.Dialect == model.MySQL}
 	file := hclwrite.NewEmptyFile()
@@ -33,7 +32,11 @@ func HCL(d *model.Database) ([]byte, error) {
 			p.top(file.Body(), section.key, o)
 		}
 	}
-	return hclwrite.Format(file.Bytes()), nil
+	data := hclwrite.Format(file.Bytes())
+	if problems := unreadable(d, "out.hcl", data); len(problems) > 0 {
+		return nil, notExpressible("HCL", d, problems)
+	}
+	return data, nil
 }
 
 // composed names the texts that HCL would read as others: it puts the letters of every text into their composed form.
@@ -68,7 +71,7 @@ type hclPrinter struct{ mysql bool }
 var blocks = map[string]string{
 	"schemas": "schema", "extensions": "extension", "enums": "enum", "domains": "domain", "composites": "composite", "ranges": "range", "sequences": "sequence", "tables": "table",
 	"data": "data", "grants": "permission", "revokes": "revocation", "default_privileges": "default_privileges", "functions": "function", "procedures": "procedure", "views": "view",
-	"triggers": "trigger", "events": "event",
+	"triggers": "trigger", "events": "event", "matviews": "materialized", "rls_policies": "policy",
 }
 
 func (p *hclPrinter) top(file *hclwrite.Body, section string, o member) {
@@ -99,20 +102,32 @@ func (p *hclPrinter) top(file *hclwrite.Body, section string, o member) {
 		p.composite(body, o.value)
 	case "triggers":
 		p.trigger(body, o.value)
+	case "rls_policies":
+		p.policy(body, o.value)
+	case "matviews":
+		attributesOf(body, o.value, "indexes")
+		p.indexes(body, o.value)
 	default:
 		attributesOf(body, o.value)
 	}
 }
 
 func (p *hclPrinter) table(body *hclwrite.Body, t *node) {
-	attributesOf(body, t, "columns", "constraints", "indexes")
+	attributesOf(body, t, "rls_enabled", "columns", "constraints", "indexes")
+	if t.member("rls_enabled") != nil {
+		body.AppendNewBlock("row_security", nil).Body().SetAttributeRaw("enabled", plain(flagNode(true)))
+	}
 	for _, c := range t.member("columns").all() {
 		p.column(body.AppendNewBlock("column", []string{c.key}).Body(), c.value)
 	}
 	for _, c := range t.member("constraints").all() {
 		p.constraint(body, c)
 	}
-	for _, x := range t.member("indexes").all() {
+	p.indexes(body, t)
+}
+
+func (p *hclPrinter) indexes(body *hclwrite.Body, of *node) {
+	for _, x := range of.member("indexes").all() {
 		p.index(body.AppendNewBlock("index", []string{x.key}).Body(), x.value)
 	}
 }
@@ -141,7 +156,7 @@ func (p *hclPrinter) inner(body *hclwrite.Body, name string, n *node, names map[
 	}
 }
 
-var constraintBlocks = map[string]string{"PRIMARY KEY": "primary_key", "UNIQUE": "unique", "FOREIGN KEY": "foreign_key", "CHECK": "check"}
+var constraintBlocks = map[string]string{"PRIMARY KEY": "primary_key", "UNIQUE": "unique", "FOREIGN KEY": "foreign_key", "CHECK": "check", "EXCLUDE": "constraint"}
 
 func (p *hclPrinter) constraint(table *hclwrite.Body, c member) {
 	block := constraintBlocks[c.value.member("type").text]
@@ -222,5 +237,24 @@ func (p *hclPrinter) composite(body *hclwrite.Body, c *node) {
 
 func (p *hclPrinter) trigger(body *hclwrite.Body, t *node) {
 	attributesOf(body, t, "timing", "event")
-	body.AppendNewBlock(strings.ToLower(t.member("timing").text), nil).Body().SetAttributeRaw(strings.ToLower(t.member("event").text), plain(flagNode(true)))
+	timing := strings.ToLower(strings.ReplaceAll(t.member("timing").text, " ", "_"))
+	in := body.AppendNewBlock(timing, nil).Body()
+	events := []*node{t.member("event")}
+	if events[0].form == list {
+		events = events[0].items
+	}
+	for _, event := range events {
+		if len(event.items) > 0 {
+			in.SetAttributeRaw("update_of", columns(event))
+			continue
+		}
+		in.SetAttributeRaw(strings.ToLower(event.text), plain(flagNode(true)))
+	}
+}
+
+func (p *hclPrinter) policy(body *hclwrite.Body, c *node) {
+	attributesOf(body, c, "with_check")
+	if check := c.member("with_check"); check != nil {
+		body.SetAttributeRaw("check", plain(check))
+	}
 }

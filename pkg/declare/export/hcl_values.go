@@ -31,9 +31,9 @@ var attributes = map[string]attribute{
 	"columns": {write: columns}, "include": {write: columns}, "keys": {write: columns}, "column": {write: columnName},
 	"identity_generation": {write: word}, "generated_kind": {write: word}, "storage": {write: word}, "compression": {write: word}, "on_delete": {write: word}, "on_update": {write: word},
 	"initially": {write: word}, "engine": {write: word}, "row_period": {write: word}, "security": {write: word}, "data_access": {write: word}, "algorithm": {write: word},
-	"with_check": {write: word}, "status": {write: word}, "on": {write: class}, "privileges": {write: words},
+	"with_check": {write: word}, "status": {write: word}, "volatility": {write: word}, "for": {write: word}, "on": {write: class}, "privileges": {write: words},
 	"role": {"to", role}, "from": {write: role}, "in_schema": {"schema", schema}, "with_option": {name: "grantable"},
-	"on_schema": {"for", schema}, "on_table": {name: "for"}, "on_sequence": {name: "for"}, "on_type": {name: "for"}, "table": {name: "on"},
+	"on_schema": {"for", schema}, "on_table": {name: "for"}, "on_sequence": {name: "for"}, "on_type": {name: "for"}, "on_function": {name: "for"}, "table": {name: "on"},
 }
 
 // attributesOf writes all properties but some.

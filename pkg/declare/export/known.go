@@ -17,7 +17,7 @@ func (w *writer) unknown(d *model.Database) {
 	rest := *d
 	rest.Definitions, rest.Unmodelled, rest.Collations, rest.Grants, rest.DefaultPrivileges = nil, nil, nil, nil, nil // are named one by one
 	for _, f := range model.Facts(&rest) {
-		if covered[f] {
+		if covered[f] || f.Aspect == "inherited" { // a column has it where its table has parents, which names the table
 			continue
 		}
 		o := model.Object{Kind: f.Kind, Schema: f.Schema, Table: f.Table, Name: f.Name}
@@ -36,7 +36,11 @@ func (w *writer) unknown(d *model.Database) {
 // known copies what the writer writes.
 func known(d *model.Database) *model.Database {
 	k := model.New(d.Dialect)
-	k.Schemas, k.Enums, k.Sequences = d.Schemas, d.Enums, d.Sequences
+	k.Schemas, k.Enums = d.Schemas, d.Enums
+	for i := range d.Sequences {
+		s := &d.Sequences[i]
+		k.Sequences = append(k.Sequences, model.Sequence{Name: s.Name, Type: s.Type, SequenceOptions: s.SequenceOptions, Owner: s.Owner, Comment: s.Comment})
+	}
 	k.Extensions, k.Domains, k.Composites, k.Ranges, k.Rows = d.Extensions, d.Domains, d.Composites, d.Ranges, d.Rows
 	for i := range d.Tables {
 		t := &d.Tables[i]
@@ -56,7 +60,7 @@ func known(d *model.Database) *model.Database {
 			c := &t.Constraints[j]
 			out.Constraints = append(out.Constraints, model.Constraint{
 				Name: c.Name, Kind: c.Kind, Columns: c.Columns, Deferrable: c.Deferrable, Deferred: c.Deferred, NotValid: c.NotValid, Include: c.Include,
-				NullsNotDistinct: c.NullsNotDistinct, Options: c.Options, Reference: c.Reference, Expression: c.Expression, NoInherit: c.NoInherit, Comment: c.Comment,
+				NullsNotDistinct: c.NullsNotDistinct, Options: c.Options, Reference: c.Reference, Expression: c.Expression, NoInherit: c.NoInherit, Comment: c.Comment, Definition: c.Definition,
 			})
 		}
 		for j := range t.Indexes {

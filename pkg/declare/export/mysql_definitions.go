@@ -130,7 +130,7 @@ func routine(d *model.Definition) (*node, bool) {
 	if head == nil {
 		return m, false
 	}
-	params, rest, ok := inParentheses(head[1])
+	params, rest, ok := inParentheses(head[1], true)
 	if !ok {
 		return m, false
 	}
@@ -162,9 +162,9 @@ func routine(d *model.Definition) (*node, bool) {
 }
 
 // inParentheses cuts behind the parenthesis that closes the first one.
-func inParentheses(text string) (inner, rest string, ok bool) {
+func inParentheses(text string, mysql bool) (inner, rest string, ok bool) {
 	for i := range len(text) {
-		if text[i] == ')' && declare.Balanced(text[:i+1]) {
+		if text[i] == ')' && declare.Balanced(text[:i+1], mysql) {
 			return text[1:i], text[i+1:], text[0] == '('
 		}
 	}

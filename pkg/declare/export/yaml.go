@@ -14,7 +14,7 @@ import (
 func YAML(d *model.Database) ([]byte, error) {
 	root, problems := tree(d)
 	if len(problems) > 0 {
-		return nil, &NotExpressibleError{Language: "YAML", Objects: problems}
+		return nil, notExpressible("YAML", d, problems)
 	}
 	if len(root.members) == 0 {
 		return []byte("{}\n"), nil
@@ -24,6 +24,9 @@ func YAML(d *model.Database) ([]byte, error) {
 	encoder.SetIndent(2)
 	if err := encoder.Encode(root.yaml()); err != nil {
 		return nil, fmt.Errorf("writing YAML: %w", err)
+	}
+	if problems := unreadable(d, "out.yaml", out.Bytes()); len(problems) > 0 {
+		return nil, notExpressible("YAML", d, problems)
 	}
 	return out.Bytes(), nil
 }
@@ -54,10 +57,37 @@ func (n *node) yaml() *yaml.Node {
 			out.Content = append(out.Content, item.yaml())
 		}
 	case mapping:
+		if n.repeats() {
+			return n.withNames().yaml()
+		}
 		out.Kind = yaml.MappingNode
 		for _, m := range n.members {
 			out.Content = append(out.Content, textNode(m.key).yaml(), m.value.yaml())
 		}
+	}
+	return out
+}
+
+// repeats reports a name that stands twice: that of functions with other parameters, or of triggers and policies of other tables.
+func (n *node) repeats() bool {
+	seen := map[string]bool{}
+	for _, m := range n.members {
+		if seen[m.key] {
+			return true
+		}
+		seen[m.key] = true
+	}
+	return false
+}
+
+// withNames lists the members of a mapping, each with its key as its name.
+func (n *node) withNames() *node {
+	out := newList()
+	for _, m := range n.members {
+		one := newMapping()
+		one.put("name", textNode(m.key))
+		one.members = append(one.members, m.value.members...)
+		out.items = append(out.items, one)
 	}
 	return out
 }
