@@ -1,11 +1,9 @@
 package engine_test
 
 import (
-	"flag"
 	"slices"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/ptah-run/ptah/pkg/engine"
@@ -19,9 +17,7 @@ import (
 func TestGeneratedPrivileges(t *testing.T) {
 	s := pgtest.Start(t)
 	makeGrantRoles(t, s)
-	require.NoError(t, flag.Set("rapid.seed", "20261130"))
-	require.NoError(t, flag.Set("rapid.checks", "6"))
-	require.NoError(t, flag.Set("rapid.nofailfile", "true"))
+	gentest.Few(t, 6)
 	rapid.Check(t, func(rt *rapid.T) {
 		d := rapid.Custom(func(t *rapid.T) *drawn {
 			a, b := gentest.Pair(t)

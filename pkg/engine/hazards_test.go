@@ -112,7 +112,7 @@ func (w *witness) lies(t *testing.T, s plan.Statement) []string {
 	var out []string
 	lie := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 
-	taken, most, on := 0, 0, ""
+	taken, most, on, old := 0, 0, "", false
 	for oid, mode := range locks {
 		r, known := before[oid]
 		if !known {
@@ -122,7 +122,9 @@ func (w *witness) lies(t *testing.T, s plan.Statement) []string {
 			continue // of the catalog, or an overflow
 		}
 		most = max(most, mode)
-		if _, old := w.start[oid]; !old || r.kind == "c" {
+		_, known = w.start[oid]
+		old = old || known && mode > 0
+		if !known || r.kind == "c" {
 			continue
 		}
 		if mode > taken {
@@ -137,6 +139,8 @@ func (w *witness) lies(t *testing.T, s plan.Statement) []string {
 		lie("says lock %q and takes %s on %s", s.Lock, lockModes[taken], on)
 	case said > max(taken, most):
 		lie("says lock %q and takes %q", s.Lock, lockModes[most])
+	case said > 0 && !old:
+		lie("says lock %q and takes none on what was there", s.Lock)
 	}
 
 	var rewritten, read, anyRewritten, anyRead bool
@@ -199,7 +203,14 @@ var hazardProbes = map[string]probe{
 	"cost trigger on a parent":       {nested + trigger, nested + trigger + "CREATE TRIGGER g BEFORE INSERT ON p FOR EACH ROW EXECUTE FUNCTION tf()"},
 	"cost sequence of two":           {"CREATE SEQUENCE q; CREATE TABLE t (a int DEFAULT nextval('q'), b int)", "CREATE SEQUENCE q INCREMENT 2; CREATE TABLE t (a int DEFAULT nextval('q'), b int DEFAULT nextval('q')); ALTER SEQUENCE q OWNED BY t.a"},
 	"cost domain of two tables":      {"CREATE DOMAIN d AS int; CREATE TABLE t (a d); CREATE TABLE u (a d)", "CREATE DOMAIN d AS int NOT NULL CHECK (VALUE > 0); CREATE TABLE t (a d); CREATE TABLE u (a d)"},
-	"cost index options":             {"CREATE TABLE t (a int[], b int); CREATE INDEX i ON t USING gin (a); CREATE INDEX j ON t (b); CREATE INDEX k ON t USING brin (b)", "CREATE TABLE t (a int[], b int); CREATE INDEX i ON t USING gin (a) WITH (fastupdate = off); CREATE INDEX j ON t (b) WITH (fillfactor = 50); CREATE INDEX k ON t USING brin (b) WITH (autosummarize = on)"},
+	"cost new table": {
+		trigger + "CREATE TABLE o (id int PRIMARY KEY)", trigger + `CREATE TABLE o (id int PRIMARY KEY); CREATE TABLE p (id int PRIMARY KEY, n text UNIQUE);
+CREATE TABLE c (id serial PRIMARY KEY, p int REFERENCES p, o int REFERENCES o, c int REFERENCES c, x text CHECK (x > '')); CREATE INDEX ON c (x); COMMENT ON TABLE c IS 'x'; COMMENT ON INDEX c_x_idx IS 'x';
+CREATE TRIGGER tr BEFORE INSERT ON c FOR EACH ROW EXECUTE FUNCTION tf(); CREATE STATISTICS st ON id, x FROM c; ALTER TABLE c ENABLE ROW LEVEL SECURITY; ALTER TABLE c FORCE ROW LEVEL SECURITY;
+CREATE POLICY po ON c USING (true); CREATE RULE r AS ON DELETE TO c DO NOTHING; ALTER TABLE c ALTER x SET STORAGE EXTERNAL; ALTER TABLE c REPLICA IDENTITY FULL; CREATE SEQUENCE s OWNED BY c.x;
+CREATE MATERIALIZED VIEW m AS SELECT id FROM o; CREATE INDEX mi ON m (id); CREATE VIEW v AS SELECT id FROM o; ALTER VIEW v ALTER id SET DEFAULT 4; GRANT SELECT ON c TO PUBLIC; GRANT SELECT (id) ON p TO PUBLIC`,
+	},
+	"cost index options": {"CREATE TABLE t (a int[], b int); CREATE INDEX i ON t USING gin (a); CREATE INDEX j ON t (b); CREATE INDEX k ON t USING brin (b)", "CREATE TABLE t (a int[], b int); CREATE INDEX i ON t USING gin (a) WITH (fastupdate = off); CREATE INDEX j ON t (b) WITH (fillfactor = 50); CREATE INDEX k ON t USING brin (b) WITH (autosummarize = on)"},
 }
 
 // TestHazardsTellTheTruth runs the plans of all probes, in both directions, statement by statement, and asks the server what each statement did: which

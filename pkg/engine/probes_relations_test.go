@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -124,6 +125,8 @@ func TestNotNullOfParentsAndChildrenRefused(t *testing.T) {
 	for name, c := range map[string]struct{ a, b, want string }{
 		"a name for what is inherited": {plain, "CREATE TABLE zp (a int NOT NULL); CREATE TABLE c (CONSTRAINT cn NOT NULL a) INHERITS (zp)", `the NOT NULL constraint "zp_a_not_null" of table "public"."c" is declared as "cn"`},
 		"another name":                 {"CREATE TABLE zp (a int NOT NULL); CREATE TABLE c (CONSTRAINT cn NOT NULL a) INHERITS (zp)", plain, `the NOT NULL constraint "cn" of table "public"."c" is declared as "c_a_not_null"`},
+		"under another type":           {"CREATE TABLE zp (a int NOT NULL); CREATE TABLE c (a int NOT NULL) INHERITS (zp)", "CREATE TABLE zp (a bigint NOT NULL); CREATE TABLE c (a bigint NOT NULL) INHERITS (zp)", `column "a" of table "public"."zp" changes its type, and its NOT NULL constraint "zp_a_not_null" is called "c_a_not_null" in the child "public"."c"`},
+		"two levels under another":     {"CREATE TABLE zp (a int CONSTRAINT x NOT NULL); CREATE TABLE m () INHERITS (zp); CREATE TABLE c (CONSTRAINT y NOT NULL a) INHERITS (m)", "CREATE TABLE zp (a bigint CONSTRAINT x NOT NULL); CREATE TABLE m () INHERITS (zp); CREATE TABLE c (CONSTRAINT y NOT NULL a) INHERITS (m)", `its NOT NULL constraint "x" is called "y" in the child "public"."c"`},
 		"the parent's with two names":  {"CREATE TABLE zp (a int NOT NULL); CREATE TABLE c (a int NOT NULL) INHERITS (zp)", "CREATE TABLE zp (a int CONSTRAINT pn NOT NULL); CREATE TABLE c (a int NOT NULL) INHERITS (zp)", `the NOT NULL constraint "zp_a_not_null" of table "public"."zp" is declared as "pn", and its child "public"."c" has it as "c_a_not_null"`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,6 +136,28 @@ func TestNotNullOfParentsAndChildrenRefused(t *testing.T) {
 			assert.Equal(t, frame.CodeUnsupportedObject, e.Code)
 			assert.Contains(t, e.Message, c.want)
 		})
+	}
+}
+
+// TestTypeOfNotNullFamilies: the way round that the refusal names, and names that are no hindrance.
+func TestTypeOfNotNullFamilies(t *testing.T) {
+	s := pgtest.Start(t)
+	target := s.NewDatabase(t, "CREATE TABLE zp (a int NOT NULL); CREATE TABLE c (a int NOT NULL) INHERITS (zp); INSERT INTO c VALUES (1)")
+	for _, sql := range []string{
+		"CREATE TABLE zp (a int); CREATE TABLE c (a int NOT NULL) INHERITS (zp)",
+		"CREATE TABLE zp (a bigint); CREATE TABLE c (a bigint NOT NULL) INHERITS (zp)",
+		"CREATE TABLE zp (a bigint NOT NULL); CREATE TABLE c (a bigint NOT NULL) INHERITS (zp)",
+	} {
+		converge(t, engine.Options{URL: target}, declare(t, s, sql))
+	}
+	for _, typ := range [][]string{{"int", "bigint"}, {"varchar(9)", `text COLLATE "C"`}} {
+		for _, family := range []string{
+			"CREATE TABLE zp (a %s NOT NULL); CREATE TABLE m () INHERITS (zp); CREATE TABLE c () INHERITS (m)",
+			"CREATE TABLE zp (k int, a %s NOT NULL) PARTITION BY LIST (k); CREATE TABLE c (LIKE zp); ALTER TABLE zp ATTACH PARTITION c DEFAULT",
+			"CREATE TABLE zp (a %s); CREATE TABLE c (CONSTRAINT y NOT NULL a) INHERITS (zp)",
+		} {
+			converge(t, engine.Options{URL: s.NewDatabase(t, fmt.Sprintf(family, typ[0]))}, declare(t, s, fmt.Sprintf(family, typ[1])))
+		}
 	}
 }
 

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"encoding/json"
-	"flag"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ptah-run/ptah/pkg/engine"
+	"github.com/ptah-run/ptah/pkg/engine/internal/gentest"
 	"github.com/ptah-run/ptah/pkg/engine/internal/pgtest"
 	"github.com/ptah-run/ptah/pkg/engine/model"
 	"github.com/ptah-run/ptah/pkg/frame"
@@ -167,8 +167,7 @@ func TestAnyRowsConverge(t *testing.T) {
 	s := pgtest.Start(t)
 	const sql = `CREATE TABLE t (a text, b text, v text, PRIMARY KEY (a, b))`
 	text := rapid.SampledFrom([]string{"", "a", "A", "'", `\`, `''`, "NULL", "line\nbreak", "ü", "-- x", "$$", `"`, "0"})
-	require.NoError(t, flag.Set("rapid.checks", "6"))
-	require.NoError(t, flag.Set("rapid.seed", "20261130"))
+	gentest.Few(t, 6)
 	rapid.Check(t, func(rt *rapid.T) {
 		target, drop := s.TemporaryDatabase(t)
 		defer drop()

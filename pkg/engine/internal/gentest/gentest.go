@@ -161,23 +161,35 @@ const (
 	enough     = 200
 )
 
+// Few makes the rapid checks of a test the same few ones each time: a change must not fail for what it did not change. Such tests run one after the other.
+func Few(t *testing.T, checks int) {
+	before := flag.Lookup("rapid.seed").Value.String()
+	require.NoError(t, flag.Set("rapid.seed", "20261130"))
+	t.Cleanup(func() { require.NoError(t, flag.Set("rapid.seed", before)) })
+	draw(t, checks)
+}
+
+func draw(t *testing.T, checks int) {
+	require.NoError(t, flag.Set("rapid.checks", strconv.Itoa(checks)))
+	require.NoError(t, flag.Set("rapid.nofailfile", "true"))
+}
+
 // shardPairs is how many random pairs one counterexample can end.
 const shardPairs = 125
 
 // Check runs a test with few pairs, which are always the same, or with as many random ones as the variable says. These come in shards, so many beside
 // each other: a counterexample ends its own shard. What is counted is logged, and added to the file that PTAH_TEST_TALLY names.
 func Check(t *testing.T, engine, variable string, few, beside int, test func(*rapid.T, *Tally)) {
-	pairs, shards, slots := few, 1, make(chan struct{}, beside)
+	shards, slots := 1, make(chan struct{}, beside)
 	if given := os.Getenv(variable); given != "" {
-		var err error
-		pairs, err = strconv.Atoi(given)
+		pairs, err := strconv.Atoi(given)
 		require.NoError(t, err, variable)
 		shards = min(pairs, max(beside, pairs/shardPairs))
+		require.True(t, shards == 1 || flag.Lookup("rapid.seed").Value.String() == "0", "a seed makes all shards draw the same pairs")
+		draw(t, (pairs+shards-1)/shards)
 	} else {
-		require.NoError(t, flag.Set("rapid.seed", "20261130")) // a change must not fail for what it did not change
+		Few(t, few)
 	}
-	require.NoError(t, flag.Set("rapid.checks", strconv.Itoa((pairs+shards-1)/shards)))
-	require.NoError(t, flag.Set("rapid.nofailfile", "true"))
 	tally, start := &Tally{}, time.Now()
 	t.Run("pairs", func(t *testing.T) {
 		for shard := range shards {

@@ -346,21 +346,42 @@ func (p *planner) lockedBeside(s *step) []model.Name {
 	}
 	var out []model.Name
 	for _, name := range others {
-		exists := p.from.Table(name) != nil || p.excluded.Table(name) != nil
-		for _, kind := range []string{model.KindView, model.KindMaterializedView} {
-			exists = exists || p.from.Definition(viewKey(name, kind)) != nil
-		}
-		if exists && name != s.table && !slices.Contains(out, name) {
+		if p.relationExists(name) && name != s.table && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
 	return out
 }
 
-// sayLocks adds to the hazard of a statement the tables that it locks beside its own.
+// relationExists reports whether the target has a table, view or sequence before the plan.
+func (p *planner) relationExists(name model.Name) bool {
+	for _, db := range []*model.Database{p.from, p.excluded} {
+		_, sequence := slices.BinarySearchFunc(db.Sequences, name, func(s model.Sequence, n model.Name) int { return s.Compare(n) })
+		if sequence || db.Table(name) != nil || db.Definition(viewKey(name, model.KindView)) != nil || db.Definition(viewKey(name, model.KindMaterializedView)) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// onlyNew reports whether a statement locks what the plan has created, and nothing else that is known here.
+func (p *planner) onlyNew(s *step) bool {
+	if s.made {
+		return s.Lock != ""
+	}
+	elsewhere := s.Kind == "create_table" || s.Kind == "add_foreign_key" || strings.HasSuffix(s.Kind, "_sequence") // decided where they are planned
+	return !elsewhere && s.table != (model.Name{}) && !p.relationExists(s.table)
+}
+
+// sayLocks adds to the hazard of a statement the tables that it locks beside its own. What it does to a relation that the plan has created costs nobody
+// anything; a new table under a parent, and a foreign key, lock another table too, and say so where they are planned.
 func (p *planner) sayLocks(s *step) {
 	const most = 6
 	names := p.lockedBeside(s)
+	if len(names) == 0 && p.onlyNew(s) {
+		s.Lock, s.Hazard = "", ""
+		return
+	}
 	if len(names) == 0 {
 		return
 	}

@@ -302,12 +302,19 @@ func (p *planner) parentWith(t *model.Table, column string) *model.Table {
 	return nil
 }
 
+func sameGenerated(a, b *model.Generated) bool {
+	return a == b || a != nil && b != nil && *a == *b
+}
+
 // inheritedState is a declared column that its table has from a parent, as it is once the statements on the parent have run.
 func (p *planner) inheritedState(t *model.Table, column string) model.Column {
 	c := t.Column(column)
 	b := p.startState(t, column)
 	retyped := b.Type != c.Type || b.Collation != c.Collation
-	b.Type, b.Collation, b.Generated, b.Identity = c.Type, c.Collation, c.Generated, nil
+	b.Type, b.Collation, b.Identity = c.Type, c.Collation, nil
+	if p.fresh(t.Name, column) {
+		b.Generated = c.Generated
+	}
 	if retyped {
 		b.Default, b.Storage, b.Compression = "", "", ""
 	}
@@ -317,6 +324,9 @@ func (p *planner) inheritedState(t *model.Table, column string) model.Column {
 			continue
 		}
 		old := o.Column(column)
+		if !p.fresh(t.Name, column) && !sameGenerated(old.Generated, n.Generated) {
+			b.Generated = n.Generated
+		}
 		if retyped && (old.Default != "" || n.Default != "") {
 			b.Default = n.Default
 		}

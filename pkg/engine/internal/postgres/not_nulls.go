@@ -101,7 +101,7 @@ func (p *planner) declaredNotNull(t *model.Table, column string) string {
 	return notNullName(t.Name.Name, column)
 }
 
-// refuseNotNulls names constraints of children that would have to be renamed while a parent has them too.
+// refuseNotNulls names constraints of children that would have to be renamed while a parent has them too, or that keep a parent from another type.
 func (p *planner) refuseNotNulls() error {
 	if p.major < 18 {
 		return nil
@@ -110,6 +110,9 @@ func (p *planner) refuseNotNulls() error {
 		t := &p.to.Tables[i]
 		for j := range t.Columns {
 			if err := p.refuseNotNull(t, &t.Columns[j]); err != nil {
+				return err
+			}
+			if err := p.refuseNotNullUnderType(t, t, t.Columns[j].Name); err != nil {
 				return err
 			}
 		}
@@ -143,6 +146,31 @@ func (p *planner) refuseNotNull(t *model.Table, c *model.Column) error {
 	if final != want && (c.NotNullRule != nil || p.ownNotNull(t.Name, c.Name)) {
 		return refuseObject("the NOT NULL constraint %q of table %q.%q is declared as %q: its parent has it too, and PostgreSQL cannot rename it there; detach the table first, or keep the name",
 			final, t.Schema, t.Name.Name, want)
+	}
+	return nil
+}
+
+// refuseNotNullUnderType looks at the parents of a table, and at theirs: with the type of a column the server makes NOT NULL anew in the whole family
+// under the parent's name, and then fails for a child's own one under another.
+func (p *planner) refuseNotNullUnderType(t, under *model.Table, column string) error {
+	ref := model.ColumnRef{Table: t.Name, Column: column}
+	if p.fresh(t.Name, column) || !p.ownNotNulls[ref] {
+		return nil
+	}
+	name := p.notNullBefore(t.Name, column)
+	for _, parent := range under.Parents() {
+		above := p.relative(parent)
+		if o := p.from.Table(under.Name); above == nil || o == nil || !slices.Contains(o.Parents(), parent) || p.fresh(parent, column) {
+			continue
+		}
+		o, n := p.columnBefore(parent, column), p.columnAfter(parent, column)
+		if own := p.ownNotNulls[model.ColumnRef{Table: parent, Column: column}]; own && handsDown(o) && n != nil && (o.Type != n.Type || o.Collation != n.Collation) && p.notNullBefore(parent, column) != name {
+			return refuseObject("column %q of table %q.%q changes its type, and its NOT NULL constraint %q is called %q in the child %q.%q: PostgreSQL cannot make both anew; declare the column without NOT NULL in the parent first, then with the new type, then with NOT NULL again",
+				column, parent.Schema, parent.Name, p.notNullBefore(parent, column), name, t.Schema, t.Name.Name)
+		}
+		if err := p.refuseNotNullUnderType(t, above, column); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func (p *planner) planColumns(o, n *model.Table) {
 	for i := range n.Columns {
 		c := &n.Columns[i]
 		old := o.Column(c.Name)
-		if c.Inherited {
+		if c.Inherited || p.follows(n, c.Name) {
 			p.inheritedColumn(n, old, c)
 			continue
 		}
@@ -99,13 +99,7 @@ func (p *planner) dropColumn(table model.Name, old, again *model.Column) {
 }
 
 func (p *planner) addColumn(table model.Name, c *model.Column, again bool) {
-	ph, hazard := phaseAddColumns, p.columnCost(table, c)
-	if c.Generated != nil {
-		ph = phaseAddGenerated
-	}
-	if p.lateColumns[model.ColumnRef{Table: table, Column: c.Name}] {
-		ph = phaseLateColumns
-	}
+	ph, hazard := p.addPhase(table, c), p.columnCost(table, c)
 	reason := "the column is declared and does not exist"
 	if again {
 		reason = "the column is built again"
@@ -116,7 +110,20 @@ func (p *planner) addColumn(table model.Name, c *model.Column, again bool) {
 		p.alterIdentity(table, &bare, c)
 		c, hazard = &bare, p.columnCost(table, &bare)
 	}
-	p.add(ph, p.columnStep(table, c, "ADD COLUMN "+columnSQL(c), "add_column", diff.ColumnChange{New: c}.Severity(), reason, hazard))
+	s := p.columnStep(table, c, "ADD COLUMN "+columnSQL(c), "add_column", diff.ColumnChange{New: c}.Severity(), reason, hazard)
+	s.merged = p.mergesNew(p.to.Table(table), c.Name)
+	p.add(ph, s)
+}
+
+// addPhase is when a column is added.
+func (p *planner) addPhase(table model.Name, c *model.Column) phase {
+	switch {
+	case p.lateColumns[model.ColumnRef{Table: table, Column: c.Name}]:
+		return phaseLateColumns
+	case c.Generated != nil:
+		return phaseAddGenerated
+	}
+	return phaseAddColumns
 }
 
 // hasHeirs reports whether tables inherit from a declared table, other than partitions.

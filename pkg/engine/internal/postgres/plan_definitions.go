@@ -214,6 +214,15 @@ func (p *planner) definitionStep(d *model.Definition, sql, verb, severity, reaso
 	}}
 	if t := (model.Name{Schema: d.Schema, Name: d.Table}); d.Table != "" && (p.from.Table(t) != nil || p.to.Table(t) != nil) {
 		s.table = t
+	} else if verb != "drop" {
+		s.made = p.madeHere(d)
+	}
+	if d.Kind == model.KindRule && (s.made || s.table != (model.Name{}) && !p.relationExists(s.table)) { // the tables of its actions
+		for _, dep := range d.DependsOn {
+			if dep.Schema != d.Schema || dep.Name != d.Table {
+				s.others = append(s.others, model.Name{Schema: dep.Schema, Name: dep.Name})
+			}
+		}
 	}
 	s.Lock, s.Hazard = p.cost(d, verb)
 	switch {
@@ -225,6 +234,20 @@ func (p *planner) definitionStep(d *model.Definition, sql, verb, severity, reaso
 		s.others = []model.Name{{Schema: d.Schema, Name: d.Table}}
 	}
 	return s
+}
+
+// madeHere reports whether a definition is, or belongs to, a view or materialized view that the plan creates.
+func (p *planner) madeHere(d *model.Definition) bool {
+	for _, kind := range []string{model.KindView, model.KindMaterializedView} {
+		of := d
+		if d.Kind != kind {
+			of = p.to.Definition(viewKey(model.Name{Schema: d.Schema, Name: d.Table}, kind))
+		}
+		if of != nil {
+			return p.isCreated(of)
+		}
+	}
+	return false
 }
 
 // displayDefinition names a definition for a person.

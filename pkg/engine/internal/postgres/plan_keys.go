@@ -158,6 +158,9 @@ func (p *planner) addConstraint(table model.Name, c *model.Constraint, newTable 
 	}
 	if newTable {
 		s.Severity, s.Hazard = diff.Safe, ""
+		if c.Kind == model.ForeignKey && !p.relationExists(c.Reference.Table) {
+			s.Lock = ""
+		}
 	}
 	if !newTable && p.validatesLate(table, c) {
 		p.addAndValidate(ph, s, c)
@@ -246,5 +249,5 @@ func (p *planner) createIndex(table model.Name, x *model.Index, reason string) {
 		return
 	}
 	p.add(ph, s)
-	p.comment("INDEX "+qualified(index), table, display(index.Schema, index.Name), "", x.Comment)
+	p.commentOn("INDEX "+qualified(index), table, display(index.Schema, index.Name), "", x.Comment, true)
 }

@@ -184,11 +184,12 @@ func (p *planner) releaseIdentity(o, n *model.Table) {
 // keyStatistics plans the targets of an index's expressions. Another type of a column may have built the index again.
 func (p *planner) keyStatistics(o, n *model.Table, x *model.Index) {
 	var old []model.KeyStatistics
+	made := true
 	if i := slices.IndexFunc(o.Indexes, func(y model.Index) bool { return y.Name == x.Name }); i >= 0 && !p.dropped[partKey{table: n.Name, index: true, name: x.Name}] && !retypes(o, n) {
-		old = o.Indexes[i].Statistics
+		old, made = o.Indexes[i].Statistics, false
 	}
 	set := func(key, target int) {
-		p.add(phaseMarks, step{table: n.Name, Statement: plan.Statement{
+		p.add(phaseMarks, step{table: n.Name, made: made, Statement: plan.Statement{
 			SQL:      "ALTER INDEX " + qualified(model.Name{Schema: n.Schema, Name: x.Name}) + " ALTER COLUMN " + strconv.Itoa(key) + " SET STATISTICS " + strconv.Itoa(target),
 			Severity: diff.Safe, Kind: "set_statistics", Object: display(n.Schema, x.Name), Reason: "the statistics target differs", Lock: lockShareUpdate,
 		}})

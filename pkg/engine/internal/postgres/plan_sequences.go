@@ -27,7 +27,7 @@ func (p *planner) planSequences() {
 			if c.Old != nil {
 				old = c.Old.Comment
 			}
-			p.comment("SEQUENCE "+qualified(c.New.Name), ownerTable(c.New), display(c.New.Schema, c.New.Name.Name), old, c.New.Comment)
+			p.commentOn("SEQUENCE "+qualified(c.New.Name), ownerTable(c.New), display(c.New.Schema, c.New.Name.Name), old, c.New.Comment, c.Old == nil)
 		}
 	}
 	p.persistSequences()
@@ -64,6 +64,9 @@ func (p *planner) addSequence(ph phase, s *model.Sequence, sql, kind, severity, 
 		lock = lockExclusive
 	case kind == "alter_sequence" || kind == "own_sequence" || kind == "release_sequence":
 		lock = lockShareRow
+	}
+	if !p.relationExists(s.Name) {
+		lock = ""
 	}
 	p.add(ph, step{table: ownerTable(s), Statement: plan.Statement{
 		SQL: sql, Severity: severity, Kind: kind, Object: display(s.Schema, s.Name.Name), Reason: reason, Lock: lock, Hazard: hazard,

@@ -123,6 +123,8 @@ type partKey struct {
 type step struct {
 	plan.Statement
 	table  model.Name
+	merged bool         // it adds a column that a parent gains as well
+	made   bool         // it is about an object beside the tables that the plan has created
 	others []model.Name // tables that it locks beside its own, as far as it is made known here: see lockedBeside
 }
 
@@ -170,6 +172,9 @@ func (p *planner) plan() ([]step, error) {
 	if err := p.refuseTypes(); err != nil {
 		return nil, err
 	}
+	if err := p.refuseMerged(); err != nil {
+		return nil, err
+	}
 	if err := p.refuseHeldBack(); err != nil {
 		return nil, err
 	}
@@ -196,6 +201,9 @@ func (p *planner) plan() ([]step, error) {
 		return nil, err
 	}
 	p.phases[phaseChildNotNulls] = childrenFirst(p.phases[phaseChildNotNulls])
+	for _, ph := range []phase{phaseAddColumns, phaseAddGenerated, phaseLateColumns} {
+		p.phases[ph] = mergedFirst(p.phases[ph])
+	}
 	var out, outside []step
 	for _, steps := range p.phases {
 		for _, s := range steps {
@@ -259,6 +267,11 @@ const (
 
 // comment plans a comment that differs; target is what follows COMMENT ON.
 func (p *planner) comment(target string, table model.Name, object, old, comment string) {
+	p.commentOn(target, table, object, old, comment, false)
+}
+
+// commentOn is the same for what may be new itself, while its table is not.
+func (p *planner) commentOn(target string, table model.Name, object, old, comment string, made bool) {
 	if old == comment {
 		return
 	}
@@ -267,10 +280,10 @@ func (p *planner) comment(target string, table model.Name, object, old, comment 
 		text = literal(comment)
 	}
 	lock := ""
-	if word, _, _ := strings.Cut(target, " "); slices.Contains([]string{"TABLE", "COLUMN", "INDEX", "SEQUENCE"}, word) {
+	if word, _, _ := strings.Cut(target, " "); slices.Contains([]string{"TABLE", "INDEX", "SEQUENCE"}, word) || word == "COLUMN" && table != (model.Name{}) {
 		lock = lockShareUpdate
 	}
-	p.add(phaseComments, step{table: table, Statement: plan.Statement{
+	p.add(phaseComments, step{table: table, made: made, Statement: plan.Statement{
 		SQL: "COMMENT ON " + target + " IS " + text, Severity: diff.Safe, Kind: "set_comment", Object: object,
 		Reason: "the comment differs", Lock: lock,
 	}})
