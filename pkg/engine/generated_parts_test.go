@@ -165,7 +165,13 @@ func (d *drawer) inheritance() {
 			}
 			parent := d.relations[at]
 			kid := relation{name: model.Name{Schema: "public", Name: "kid of " + parent.name.Schema + strconv.Itoa(i)}, kind: "TABLE", columns: slices.Clone(parent.columns)}
-			d.add("CREATE TABLE %s (own integer%s) INHERITS (%s)", &kid, d.of("", " DEFAULT 5", " CHECK (own > 0)"), &parent)
+			both := "" // columns that are its own as well
+			for _, c := range parent.columns {
+				if c.Generated == nil && d.Keep("own "+c.Name, 4) == 3 {
+					both += ", " + quoteIdent(c.Name) + " " + c.Type
+				}
+			}
+			d.add("CREATE TABLE %s (own integer%s%s) INHERITS (%s)", &kid, d.of("", " DEFAULT 5", " CHECK (own > 0)"), both, &parent)
 			for j := range kid.columns {
 				c := &kid.columns[j]
 				if c.Generated == nil && c.Identity == nil && isInteger(c.Type) && d.rarely() {
