@@ -253,3 +253,9 @@ func TestVariablesOfFunctionsNeedTheirTypes(t *testing.T) {
 	got = script(t, read(t, declare.File{Name: "a.yaml", Data: []byte(tables + "begin return (select id from z); end\"}")}))
 	assert.Less(t, strings.Index(got, "CREATE FUNCTION"), strings.Index(got, "CREATE TABLE"), got)
 }
+
+func TestReferenceIsUpToDate(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reference/declarations.md")
+	require.NoError(t, err)
+	assert.Equal(t, declare.Reference(), string(page), "run: go generate ./pkg/declare")
+}

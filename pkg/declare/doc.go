@@ -5,6 +5,8 @@
 // Whatever is not in the grammar is an error with file, line and column and with what is allowed there: an unknown key, a key or block that
 // stands twice, a second document, another type, a reference to something that nobody declares. Free SQL (expressions, types, bodies) is passed
 // on as written, and can neither end the statement that it stands in nor leave its place there.
+//
+//go:generate go run ../../hack/declarations -out ../../docs/reference/declarations.md
 package declare
 
 // Bounds of what is read.

@@ -248,6 +248,13 @@ var grammars = map[Kind]grammar{
 	},
 }
 
+// required are the properties that an object cannot be without. A function of PostgreSQL needs its language too.
+var required = map[Kind][]string{
+	ColumnKind: {"type"}, IndexKind: {"fields"}, ConstraintKind: {"type"}, EnumKind: {"values"}, DomainKind: {"type"}, CompositeKind: {"fields"}, RangeKind: {"subtype"}, FunctionKind: {"body"},
+	ProcedureKind: {"body"}, EventKind: {"body", "schedule"}, ViewKind: {"body"}, MaterializedKind: {"body"}, TriggerKind: {"timing", "event", "body", "table"}, PolicyKind: {"table"},
+	GrantKind: {"role", "privileges"}, RevocationKind: {"privileges"}, DefaultsKind: {"on", "privileges"}, DataKind: {"table", "keys", "rows"},
+}
+
 // columnKeys are the properties of one key of an index.
 var columnKeys = grammar{
 	"column": {want: wantName}, "expr": {want: wantSQL}, "desc": {want: wantFlag}, "nulls_first": {want: wantFlag, only: onlyPostgres}, "nulls_last": {want: wantFlag, only: onlyPostgres},

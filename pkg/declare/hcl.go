@@ -213,7 +213,7 @@ func (r *hclReader) fill(o *Object, block *hclsyntax.Block, g grammar, blocks ma
 			r.bag.add(at, "%s: the block %q has %s", block.Type, b.Type, nested.labels())
 		default:
 			once[b.Type] = true
-			nested.read(r, o, b)
+			nested.read(r, o, b, nested)
 		}
 	}
 }
@@ -223,7 +223,9 @@ type nestedBlock struct {
 	least, most int // labels
 	once        bool
 	only        side
-	read        func(r *hclReader, o *Object, b *hclsyntax.Block)
+	keys        grammar                // of its attributes
+	blocks      map[string]nestedBlock // inside of it
+	read        func(r *hclReader, o *Object, b *hclsyntax.Block, n nestedBlock)
 }
 
 func (n nestedBlock) labels() string {

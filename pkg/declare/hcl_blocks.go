@@ -39,6 +39,24 @@ var (
 	}
 )
 
+// Grammars of blocks that stand inside of others.
+var (
+	hclIdentity = grammar{
+		"generated": {want: wantWord, words: grammars[ColumnKind]["identity_generation"].words, alias: "identity_generation"}, "start": {want: wantInteger, alias: "identity_start"},
+		"increment": {want: wantInteger, alias: "identity_increment"}, "options": {want: wantText, alias: "identity_options"},
+	}
+	hclGenerated   = grammar{"expr": {want: wantSQL, alias: "generated"}, "type": {want: wantWord, words: []string{"STORED", "VIRTUAL"}, alias: "generated_kind"}}
+	hclRowSecurity = grammar{"enabled": {want: wantFlag}, "enforced": {refused: "forced row security cannot be declared"}}
+	hclDomainCheck = grammar{"expr": {want: wantSQL}}
+	hclField       = grammar{"type": {want: wantType}, "collation": {want: wantQName}}
+	hclArgument    = grammar{"type": {want: wantType}, "default": {want: wantSQL}, "mode": {want: wantWord, words: []string{"IN", "OUT", "INOUT", "VARIADIC"}}}
+	hclTiming      = grammar{
+		"insert": {want: wantFlag}, "update": {want: wantFlag}, "delete": {want: wantFlag}, "truncate": {want: wantFlag, only: onlyPostgres}, "update_of": {want: wantNames, only: onlyPostgres},
+	}
+)
+
+const labelIsName = "the label is the name"
+
 // hclGrammars are the attributes of the blocks of the top level.
 var hclGrammars = map[Kind]grammar{
 	SchemaKind: {
@@ -51,7 +69,7 @@ var hclGrammars = map[Kind]grammar{
 		"partition_by": {want: wantQuery, only: onlyMySQL}, "system_versioned": {want: wantFlag, only: onlyMySQL}, "options": {want: wantOptions}, "renamed_from": {want: wantName}, "checks": {want: wantChecks}, "custom": {want: wantTexts, alias: "custom_sql"},
 	}),
 	EnumKind:      with(hclInSchema, grammar{"values": {want: wantTexts}}),
-	ExtensionKind: with(grammars[ExtensionKind], grammar{"name": {refused: "the label is the name"}}),
+	ExtensionKind: with(grammars[ExtensionKind], grammar{"name": {refused: labelIsName}}),
 	SequenceKind: with(hclInSchema, grammar{
 		"type": {want: wantType}, "start": {want: wantInteger}, "increment": {want: wantInteger}, "min_value": {want: wantInteger}, "max_value": {want: wantInteger}, "cache": {want: wantInteger},
 		"cycle": {want: wantFlag}, "owned_by": {want: wantColumnOf, only: onlyPostgres}, "if_not_exists": {want: wantFlag},
@@ -60,8 +78,8 @@ var hclGrammars = map[Kind]grammar{
 		"type": {want: wantType}, "null": {want: wantFlag, alias: "nullable"}, "default": {want: wantLiteral}, "collation": {want: wantQName},
 	}),
 	CompositeKind: hclInSchema,
-	RangeKind:     with(grammars[RangeKind], grammar{"name": {refused: "the label is the name"}}),
-	RoleKind:      with(grammars[RoleKind], grammar{"name": {refused: "the label is the name"}}),
+	RangeKind:     with(grammars[RangeKind], grammar{"name": {refused: labelIsName}}),
+	RoleKind:      with(grammars[RoleKind], grammar{"name": {refused: labelIsName}}),
 	GrantKind: {
 		"to": {want: wantName, words: keyword, alias: "role"}, "for": {want: wantTarget}, "privileges": {want: wantTexts, words: keyword}, "columns": {want: wantNames},
 		"grantable": {want: wantFlag, alias: "with_option"}, "comment": {want: wantText},
@@ -72,10 +90,10 @@ var hclGrammars = map[Kind]grammar{
 		"from": {want: wantName, words: keyword}, "privileges": {want: wantTexts, words: keyword}, "grantable": {want: wantFlag, alias: "with_option"}, "comment": {want: wantText},
 	},
 	FunctionKind: with(grammars[FunctionKind], grammar{
-		"name": {refused: "the label is the name"}, "lang": {want: wantName, words: keyword, alias: "language"}, "return": {want: wantType, alias: "returns"}, "as": {want: wantBody, alias: "body"},
+		"name": {refused: labelIsName}, "lang": {want: wantName, words: keyword, alias: "language"}, "return": {want: wantType, alias: "returns"}, "as": {want: wantBody, alias: "body"},
 	}),
-	ProcedureKind: with(grammars[ProcedureKind], grammar{"name": {refused: "the label is the name"}, "as": {want: wantBody, alias: "body"}}),
-	EventKind:     with(grammars[EventKind], grammar{"name": {refused: "the label is the name"}, "as": {want: wantBody, alias: "body"}}),
+	ProcedureKind: with(grammars[ProcedureKind], grammar{"name": {refused: labelIsName}, "as": {want: wantBody, alias: "body"}}),
+	EventKind:     with(grammars[EventKind], grammar{"name": {refused: labelIsName}, "as": {want: wantBody, alias: "body"}}),
 	ViewKind: with(hclInSchema, grammar{
 		"as": {want: wantQuery, alias: "body"}, "body": {want: wantQuery}, "with_check": grammars[ViewKind]["with_check"],
 		"check_option": {want: wantWord, words: grammars[ViewKind]["with_check"].words, alias: "with_check"}, "depends_on": {want: wantQNames},
@@ -104,25 +122,28 @@ var hclColumnBlocks map[string]nestedBlock
 //nolint:gochecknoinits // the readers of the blocks refer to the tables
 func init() {
 	hclColumnBlocks = map[string]nestedBlock{
-		"identity": {once: true, only: onlyPostgres, read: (*hclReader).identity},
-		"as":       {once: true, read: (*hclReader).generated},
+		"identity": {once: true, only: onlyPostgres, keys: hclIdentity, read: (*hclReader).identity},
+		"as":       {once: true, keys: hclGenerated, read: (*hclReader).generated},
 		"platform": {once: true, read: (*hclReader).platform},
 	}
+	arguments := map[string]nestedBlock{"arg": {least: 1, most: 1, keys: hclArgument, read: (*hclReader).argument}}
+	index := nestedBlock{least: 1, most: 1, keys: hclIndex, blocks: map[string]nestedBlock{"on": {keys: columnKeys}}, read: (*hclReader).index}
 	hclBlocks = map[Kind]map[string]nestedBlock{
 		TableKind: {
-			"column": {least: 1, most: 1, read: (*hclReader).column}, "primary_key": {most: 1, once: true, read: constraintBlock("PRIMARY KEY", hclKey)},
-			"index": {least: 1, most: 1, read: (*hclReader).index}, "unique": {most: 1, read: constraintBlock("UNIQUE", hclUnique)},
-			"foreign_key": {most: 1, read: constraintBlock("FOREIGN KEY", hclForeignKey)}, "check": {most: 1, read: constraintBlock("CHECK", hclCheck)},
-			"constraint":   {most: 1, read: constraintBlock("", with(grammars[ConstraintKind], grammar{"name": {refused: "the label is the name"}, "table": {refused: "the table is the one that it stands in"}}))},
-			"row_security": {once: true, only: onlyPostgres, read: (*hclReader).rowSecurity}, "platform": {once: true, read: (*hclReader).platform},
+			"column": {least: 1, most: 1, keys: hclColumn, blocks: hclColumnBlocks, read: (*hclReader).column}, "index": index,
+			"primary_key": {most: 1, once: true, keys: hclKey, read: constraintBlock("PRIMARY KEY")}, "unique": {most: 1, keys: hclUnique, read: constraintBlock("UNIQUE")},
+			"foreign_key": {most: 1, keys: hclForeignKey, read: constraintBlock("FOREIGN KEY")}, "check": {most: 1, keys: hclCheck, read: constraintBlock("CHECK")},
+			"constraint":   {most: 1, keys: with(grammars[ConstraintKind], grammar{"name": {refused: labelIsName}, "table": {refused: "the table is the one that it stands in"}}), read: constraintBlock("")},
+			"row_security": {once: true, only: onlyPostgres, keys: hclRowSecurity, read: (*hclReader).rowSecurity}, "platform": {once: true, read: (*hclReader).platform},
 		},
-		MaterializedKind: {"index": {least: 1, most: 1, read: (*hclReader).index}},
-		DomainKind:       {"check": {most: 1, read: (*hclReader).domainCheck}},
-		CompositeKind:    {"field": {least: 1, most: 1, read: (*hclReader).field}},
-		FunctionKind:     {"arg": {least: 1, most: 1, read: (*hclReader).argument}},
-		ProcedureKind:    {"arg": {least: 1, most: 1, read: (*hclReader).argument}},
+		MaterializedKind: {"index": index},
+		DomainKind:       {"check": {most: 1, keys: hclDomainCheck, read: (*hclReader).domainCheck}},
+		CompositeKind:    {"field": {least: 1, most: 1, keys: hclField, read: (*hclReader).field}},
+		FunctionKind:     arguments,
+		ProcedureKind:    arguments,
 		TriggerKind: {
-			"before": {once: true, read: timing("BEFORE")}, "after": {once: true, read: timing("AFTER")}, "instead_of": {once: true, only: onlyPostgres, read: timing("INSTEAD OF")},
+			"before": {once: true, keys: hclTiming, read: timing("BEFORE")}, "after": {once: true, keys: hclTiming, read: timing("AFTER")},
+			"instead_of": {once: true, only: onlyPostgres, keys: hclTiming, read: timing("INSTEAD OF")},
 		},
 	}
 }
@@ -145,9 +166,9 @@ func (r *hclReader) child(kind Kind, b *hclsyntax.Block) *Object {
 	return o
 }
 
-func (r *hclReader) column(o *Object, b *hclsyntax.Block) {
+func (r *hclReader) column(o *Object, b *hclsyntax.Block, n nestedBlock) {
 	c := r.child(ColumnKind, b)
-	r.fill(c, b, hclColumn, hclColumnBlocks)
+	r.fill(c, b, n.keys, n.blocks)
 	if !c.has("nullable") {
 		c.set("nullable", flagValue(c.At, false))
 	}
@@ -161,12 +182,8 @@ func (r *hclReader) inner(o *Object, b *hclsyntax.Block, g grammar) *Object {
 	return scratch
 }
 
-func (r *hclReader) identity(o *Object, b *hclsyntax.Block) {
-	g := grammars[ColumnKind]
-	in := r.inner(o, b, grammar{
-		"generated": {want: wantWord, words: g["identity_generation"].words, alias: "identity_generation"}, "start": {want: wantInteger, alias: "identity_start"},
-		"increment": {want: wantInteger, alias: "identity_increment"}, "options": {want: wantText, alias: "identity_options"},
-	})
+func (r *hclReader) identity(o *Object, b *hclsyntax.Block, n nestedBlock) {
+	in := r.inner(o, b, n.keys)
 	if !in.has("identity_generation") {
 		in.set("identity_generation", textValue(in.At, "BY DEFAULT"))
 	}
@@ -175,12 +192,12 @@ func (r *hclReader) identity(o *Object, b *hclsyntax.Block) {
 	}
 }
 
-func (r *hclReader) generated(o *Object, b *hclsyntax.Block) {
+func (r *hclReader) generated(o *Object, b *hclsyntax.Block, n nestedBlock) {
 	if o.has("generated") {
 		r.bag.add(positionOf(b.TypeRange), "column: as stands twice")
 		return
 	}
-	in := r.inner(o, b, grammar{"expr": {want: wantSQL, alias: "generated"}, "type": {want: wantWord, words: []string{"STORED", "VIRTUAL"}, alias: "generated_kind"}})
+	in := r.inner(o, b, n.keys)
 	if !in.has("generated") {
 		r.bag.add(in.At, "as: want expr")
 	}
@@ -190,10 +207,10 @@ func (r *hclReader) generated(o *Object, b *hclsyntax.Block) {
 }
 
 // platform reads override blocks, one for each dialect.
-func (r *hclReader) platform(o *Object, b *hclsyntax.Block) {
+func (r *hclReader) platform(o *Object, b *hclsyntax.Block, _ nestedBlock) {
 	v := Value{at: positionOf(b.TypeRange), form: formMap}
 	scratch := &Object{Key: o.Key}
-	r.fill(scratch, b, nil, map[string]nestedBlock{"override": {least: 1, most: 1, read: func(r *hclReader, _ *Object, b *hclsyntax.Block) {
+	r.fill(scratch, b, nil, map[string]nestedBlock{"override": {least: 1, most: 1, read: func(r *hclReader, _ *Object, b *hclsyntax.Block, _ nestedBlock) {
 		at := positionOf(b.LabelRanges[0])
 		dialect := b.Labels[0]
 		if problem := checkDialect(dialect); problem != "" {
@@ -220,14 +237,16 @@ func (r *hclReader) platform(o *Object, b *hclsyntax.Block) {
 	o.set("platform", v)
 }
 
-func (r *hclReader) index(o *Object, b *hclsyntax.Block) {
+func (r *hclReader) index(o *Object, b *hclsyntax.Block, n nestedBlock) {
 	x := r.child(IndexKind, b)
 	keys := Value{at: x.At, form: formList}
-	r.fill(x, b, hclIndex, map[string]nestedBlock{"on": {read: func(r *hclReader, _ *Object, b *hclsyntax.Block) {
+	on := n.blocks["on"]
+	on.read = func(r *hclReader, _ *Object, b *hclsyntax.Block, _ nestedBlock) {
 		if key, ok := r.on(b); ok {
 			keys.list = append(keys.list, key)
 		}
-	}}})
+	}
+	r.fill(x, b, n.keys, map[string]nestedBlock{"on": on})
 	if v, ok := x.attrs["page_per_range"]; ok {
 		delete(x.attrs, "page_per_range")
 		options := x.attrs["options"]

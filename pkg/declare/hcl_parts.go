@@ -7,16 +7,16 @@ import (
 )
 
 // constraintBlock reads the blocks that declare a constraint. Without a type the block says it.
-func constraintBlock(typ string, g grammar) func(*hclReader, *Object, *hclsyntax.Block) {
-	return func(r *hclReader, o *Object, b *hclsyntax.Block) {
+func constraintBlock(typ string) func(*hclReader, *Object, *hclsyntax.Block, nestedBlock) {
+	return func(r *hclReader, o *Object, b *hclsyntax.Block, n nestedBlock) {
 		c := r.child(ConstraintKind, b)
 		if typ != "" {
 			c.set("type", textValue(c.At, typ))
 		}
 		if typ == "FOREIGN KEY" {
-			r.foreignKey(c, b, g)
+			r.foreignKey(c, b, n.keys)
 		} else {
-			r.fill(c, b, g, nil)
+			r.fill(c, b, n.keys, nil)
 		}
 		o.parts = append(o.parts, c)
 	}
@@ -72,8 +72,8 @@ func (r *hclReader) foreignKey(c *Object, b *hclsyntax.Block, g grammar) {
 	}
 }
 
-func (r *hclReader) rowSecurity(o *Object, b *hclsyntax.Block) {
-	in := r.inner(o, b, grammar{"enabled": {want: wantFlag}, "enforced": {refused: "forced row security cannot be declared"}})
+func (r *hclReader) rowSecurity(o *Object, b *hclsyntax.Block, n nestedBlock) {
+	in := r.inner(o, b, n.keys)
 	v, ok := in.attrs["enabled"]
 	if !ok {
 		r.bag.add(in.At, "row_security: want enabled")
@@ -82,8 +82,8 @@ func (r *hclReader) rowSecurity(o *Object, b *hclsyntax.Block) {
 	o.set("rls_enabled", v)
 }
 
-func (r *hclReader) domainCheck(o *Object, b *hclsyntax.Block) {
-	in := r.inner(o, b, grammar{"expr": {want: wantSQL}})
+func (r *hclReader) domainCheck(o *Object, b *hclsyntax.Block, n nestedBlock) {
+	in := r.inner(o, b, n.keys)
 	v, ok := in.attrs["expr"]
 	if !ok {
 		r.bag.add(in.At, "check: want expr")
@@ -104,8 +104,8 @@ func (r *hclReader) domainCheck(o *Object, b *hclsyntax.Block) {
 	o.set("checks", checks)
 }
 
-func (r *hclReader) field(o *Object, b *hclsyntax.Block) {
-	in := r.inner(o, b, grammar{"type": {want: wantType}, "collation": {want: wantQName}})
+func (r *hclReader) field(o *Object, b *hclsyntax.Block, n nestedBlock) {
+	in := r.inner(o, b, n.keys)
 	typ, ok := in.attrs["type"]
 	if !ok {
 		r.bag.add(in.At, "field: want type")
@@ -128,10 +128,8 @@ func (r *hclReader) field(o *Object, b *hclsyntax.Block) {
 }
 
 // argument adds one parameter to those of the function.
-func (r *hclReader) argument(o *Object, b *hclsyntax.Block) {
-	in := r.inner(o, b, grammar{
-		"type": {want: wantType}, "default": {want: wantSQL}, "mode": {want: wantWord, words: []string{"IN", "OUT", "INOUT", "VARIADIC"}},
-	})
+func (r *hclReader) argument(o *Object, b *hclsyntax.Block, n nestedBlock) {
+	in := r.inner(o, b, n.keys)
 	typ, ok := in.attrs["type"]
 	switch {
 	case !ok:
@@ -167,9 +165,9 @@ func (r *hclReader) argument(o *Object, b *hclsyntax.Block) {
 }
 
 // timing reads before, after and instead_of.
-func timing(word string) func(*hclReader, *Object, *hclsyntax.Block) {
-	return func(r *hclReader, o *Object, b *hclsyntax.Block) {
-		in := r.inner(o, b, grammar{"insert": {want: wantFlag}, "update": {want: wantFlag}, "delete": {want: wantFlag}, "truncate": {want: wantFlag, only: onlyPostgres}, "update_of": {want: wantNames, only: onlyPostgres}})
+func timing(word string) func(*hclReader, *Object, *hclsyntax.Block, nestedBlock) {
+	return func(r *hclReader, o *Object, b *hclsyntax.Block, n nestedBlock) {
+		in := r.inner(o, b, n.keys)
 		if o.has("timing") {
 			r.bag.add(in.At, "trigger: one of before, after and instead_of")
 			return

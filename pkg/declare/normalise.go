@@ -26,7 +26,7 @@ func (n *normaliser) object(o *Object) {
 	n.override(o)
 	n.drop(o)
 	if o.Key.Kind == DataKind {
-		n.require(o, "table", "keys", "rows")
+		n.require(o, required[DataKind]...)
 		if o.has("table") {
 			onTable(o)
 			n.done = append(n.done, o)
@@ -36,44 +36,29 @@ func (n *normaliser) object(o *Object) {
 	if !n.identify(o) {
 		return
 	}
+	if o.Key.Kind != IndexKind && o.Key.Kind != ConstraintKind { // whose parts say more
+		n.require(o, required[o.Key.Kind]...)
+	}
 	switch o.Key.Kind {
 	case TableKind:
 		n.table(o)
 	case DomainKind:
 		n.nullable(o)
 		n.domain(o)
-	case EnumKind:
-		n.require(o, "values")
-	case CompositeKind:
-		n.require(o, "fields")
-	case RangeKind:
-		n.require(o, "subtype")
 	case FunctionKind:
-		n.require(o, "body")
 		if !n.mysql {
 			n.require(o, "language")
 		}
-	case ProcedureKind:
-		n.require(o, "body")
-	case EventKind:
-		n.require(o, "body", "schedule")
 	case ViewKind, MaterializedKind:
-		n.require(o, "body")
 		n.parts(o, o.parts)
 	case TriggerKind:
-		n.require(o, "timing", "event", "body", "table")
 		n.trigger(o)
-	case PolicyKind:
-		n.require(o, "table")
 	case GrantKind:
-		n.require(o, "role", "privileges")
 		n.grant(o)
 	case RevocationKind:
-		n.require(o, "privileges")
 		n.grant(o)
 		n.fromEverybody(o)
 	case DefaultsKind:
-		n.require(o, "on", "privileges")
 		n.defaults(o)
 	case IndexKind, ConstraintKind:
 		n.require(o, "table")
@@ -229,7 +214,6 @@ func (n *normaliser) nullable(o *Object) {
 }
 
 func (n *normaliser) domain(o *Object) {
-	n.require(o, "type")
 	n.conflict(o, "default", "default_expr")
 	if v, ok := o.attrs["check"]; ok {
 		item := Value{at: v.at, form: formMap, entries: []entry{{"expr", v.at, v}}}

@@ -33,7 +33,7 @@ func (n *normaliser) schemaMySQL(o *Object) {
 func (n *normaliser) columnMySQL(c *Object) []*Object {
 	n.nullable(c)
 	n.valuesMySQL(c)
-	n.require(c, "type")
+	n.require(c, required[ColumnKind]...)
 	if v, ok := c.attrs["unsigned"]; ok {
 		delete(c.attrs, "unsigned")
 		typ := c.attrs["type"]

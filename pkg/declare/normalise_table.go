@@ -126,7 +126,7 @@ func (n *normaliser) tableChecks(o *Object) []*Object {
 func (n *normaliser) column(t, c *Object) []*Object {
 	n.nullable(c)
 	n.inlineEnum(t, c)
-	n.require(c, "type")
+	n.require(c, required[ColumnKind]...)
 	if v, ok := c.attrs["auto_increment"]; ok {
 		delete(c.attrs, "auto_increment")
 		if !strings.Contains(strings.ToLower(c.text("type")), "serial") && !c.has("identity_generation") {
@@ -246,7 +246,7 @@ func (n *normaliser) part(p *Object) {
 		}
 	}
 	if p.Key.Kind == IndexKind {
-		n.require(p, "fields")
+		n.require(p, required[IndexKind]...)
 	} else {
 		n.constraint(p)
 	}
@@ -273,7 +273,7 @@ func (n *normaliser) part(p *Object) {
 }
 
 func (n *normaliser) constraint(p *Object) {
-	n.require(p, "type")
+	n.require(p, required[ConstraintKind]...)
 	if n.mysql && p.text("type") == "EXCLUDE" {
 		n.bag.add(p.where("type"), "%s: exclusion constraints belong to PostgreSQL", p.Key)
 		return
