@@ -143,7 +143,7 @@ func supported(databaseURL string, desired *model.Database) (dialect, error) {
 	u, err := url.Parse(databaseURL)
 	if err != nil {
 		// The error quotes the URL.
-		return dialect{}, fault.New(frame.CodeDatabaseURLInvalid, "the database URL cannot be parsed")
+		return dialect{}, fault.New(frame.CodeDatabaseURLInvalid, "%s", contract.UnreadableURL)
 	}
 	d, known := dialects[strings.ToLower(u.Scheme)]
 	if !known {

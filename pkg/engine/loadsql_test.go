@@ -25,6 +25,8 @@ func TestLoadSQLErrorsNameThePlace(t *testing.T) {
 		"open quote":          {"CREATE TABLE a (id int);\nSELECT 'abc", `two.sql:2:8: the quote is not closed`},
 		"open comment":        {"/* a /* b */ SELECT 1;", `two.sql:1:1: the comment is not closed`},
 		"open dollar":         {"SELECT $x$abc", `two.sql:1:8: the quote $x$ is not closed`},
+		"file of the server":  {"CREATE TABLE a (id int);\n COPY a TO PROGRAM 'true';", `two.sql:2:2: COPY reads and writes files and programs`},
+		"subscription":        {"CREATE SUBSCRIPTION s CONNECTION 'host=h' PUBLICATION p WITH (connect = false)", `two.sql:1:1: CREATE SUBSCRIPTION connects the scratch database to another server`},
 		"rows":                {"CREATE TABLE a (id int);\nCOPY a (id) FROM stdin;\n1'\n\\.\n", `two.sql:2:1: COPY … FROM stdin carries rows`},
 		"role":                {"CREATE ROLE x PASSWORD 'hidden';", `two.sql:1:1: CREATE ROLE reaches outside of the scratch database`},
 		"database":            {"-- c\nDROP /* d */ DATABASE postgres", `two.sql:2:1: DROP DATABASE reaches outside of the scratch database`},

@@ -24,6 +24,9 @@ const (
 // LockName is the advisory lock that serialises Apply on one database.
 const LockName = "ptah_schema_apply"
 
+// UnreadableURL is said of a database URL that no parser takes; what the parser says would quote it.
+const UnreadableURL = "the database URL cannot be parsed: write what means something in a URL as its code in a user name or password (%25 for %, %2F for /, %23 for #, %3A for :, %40 for @)"
+
 // Options of one operation. Zero timeouts mean the engine's defaults, empty modes "all" and "file".
 type Options struct {
 	URL string

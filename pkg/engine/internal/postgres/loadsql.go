@@ -178,6 +178,9 @@ func refusedStatement(text string) string {
 		if i := slices.Index(all, "FROM"); i >= 0 && i+1 < len(all) && all[i+1] == "STDIN" {
 			return "COPY … FROM stdin carries rows, which are no part of a schema"
 		}
+		return "COPY reads and writes files and programs of the server, and is no part of a schema"
+	case words[1] == "SUBSCRIPTION":
+		return words[0] + " SUBSCRIPTION connects the scratch database to another server, and is no part of a schema"
 	}
 	return ""
 }

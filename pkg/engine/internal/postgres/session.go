@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgconn/ctxwatch"
 
+	"github.com/ptah-run/ptah/pkg/engine/internal/contract"
 	"github.com/ptah-run/ptah/pkg/engine/internal/fault"
 	"github.com/ptah-run/ptah/pkg/frame"
 )
@@ -77,7 +78,7 @@ func parseConfig(url string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		// The library's text may quote parts of the URL.
-		return nil, fault.Wrap(err, frame.CodeDatabaseURLInvalid, "the database URL cannot be parsed")
+		return nil, fault.Wrap(err, frame.CodeDatabaseURLInvalid, "%s", contract.UnreadableURL)
 	}
 	config.BuildContextWatcherHandler = func(c *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: c, DeadlineDelay: cancelGrace}
