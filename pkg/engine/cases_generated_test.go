@@ -112,6 +112,10 @@ var newerCases = map[string]probe{
 		"CREATE TABLE zp (a int); CREATE TABLE c (a int) INHERITS (zp); CREATE TABLE d () INHERITS (c)",
 		"CREATE TABLE zp (a int CONSTRAINT pn NOT NULL); CREATE TABLE c (a int CONSTRAINT cn NOT NULL) INHERITS (zp); CREATE TABLE d (CONSTRAINT dn NOT NULL a) INHERITS (c)",
 	},
+	"new children have a NOT NULL over columns that their parent gains": {
+		"CREATE TABLE zp (a int)",
+		"CREATE TABLE zp (a int, v int, w int DEFAULT 6, x int NOT NULL DEFAULT 7); CREATE TABLE c (CONSTRAINT cw NOT NULL w) INHERITS (zp); ALTER TABLE c ALTER v SET NOT NULL; CREATE TABLE d () INHERITS (c); ALTER TABLE d ALTER x SET NOT NULL",
+	},
 	"a child with a NOT NULL takes another name as its parent gets one": {
 		"CREATE TABLE zp (a int); CREATE TABLE c (a int NOT NULL) INHERITS (zp)",
 		"CREATE TABLE zp (a int NOT NULL); CREATE TABLE c (a int CONSTRAINT cn NOT NULL) INHERITS (zp)",

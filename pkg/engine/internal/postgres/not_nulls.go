@@ -122,8 +122,11 @@ func (p *planner) refuseNotNulls() error {
 
 func (p *planner) refuseNotNull(t *model.Table, c *model.Column) error {
 	before, after := p.handedDown(t, c.Name)
-	if p.from.Table(t.Name) == nil || !before || !after {
+	if !before || !after {
 		return nil
+	}
+	if p.from.Table(t.Name) == nil {
+		return p.refuseNewNotNull(t, c)
 	}
 	name, givers := p.notNullBefore(t.Name, c.Name), 0
 	for _, parent := range t.Parents() {
@@ -146,6 +149,20 @@ func (p *planner) refuseNotNull(t *model.Table, c *model.Column) error {
 	if final != want && (c.NotNullRule != nil || p.ownNotNull(t.Name, c.Name)) {
 		return refuseObject("the NOT NULL constraint %q of table %q.%q is declared as %q: its parent has it too, and PostgreSQL cannot rename it there; detach the table first, or keep the name",
 			final, t.Schema, t.Name.Name, want)
+	}
+	return nil
+}
+
+// refuseNewNotNull names a constraint of a new child on a column that comes with the parent's ADD COLUMN, and so under the parent's name.
+func (p *planner) refuseNewNotNull(t *model.Table, c *model.Column) error {
+	if c.NotNullRule == nil || p.hasWhenCreated(t, c.Name) {
+		return nil
+	}
+	for _, name := range t.Parents() {
+		if parent := p.relative(name); parent != nil && handsDown(parent.Column(c.Name)) && p.declaredNotNull(parent, c.Name) != c.NotNullRule.Name {
+			return refuseObject("the NOT NULL constraint %q of the new table %q.%q is on a column that its parent %q.%q gains with a NOT NULL of its own, whose name PostgreSQL takes for both: let the parent gain the column first",
+				c.NotNullRule.Name, t.Schema, t.Name.Name, parent.Schema, parent.Name.Name)
+		}
 	}
 	return nil
 }
@@ -186,7 +203,7 @@ func (p *planner) childNotNull(table model.Name, o, n *model.Column) bool {
 	own, name := p.ownNotNull(table, n.Name), p.notNullBefore(table, n.Name)
 	if b := p.columnBefore(table, n.Name); !p.fresh(table, n.Name) {
 		o.NotNull, o.NotNullRule = b.NotNull, b.NotNullRule
-	} else if p.from.Table(table) == nil && writesNotNull(n, after) {
+	} else if p.from.Table(table) == nil && p.writesNotNull(t, n, after) {
 		o.NotNull, o.NotNullRule, own = true, &model.NotNullRule{Name: p.declaredNotNull(t, n.Name)}, true
 		if r := n.NotNullRule; r != nil {
 			o.NotNullRule.NoInherit = r.NoInherit
@@ -223,8 +240,25 @@ func (p *planner) childNotNull(table model.Name, o, n *model.Column) bool {
 }
 
 // writesNotNull reports whether the CREATE TABLE of a child holds a constraint for a column that it has from a parent.
-func writesNotNull(c *model.Column, handed bool) bool {
-	return c.Inherited && c.NotNull && (c.NotNullRule == nil && !handed || c.NotNullRule != nil && !c.NotNullRule.NotValid)
+func (p *planner) writesNotNull(t *model.Table, c *model.Column, handed bool) bool {
+	return c.Inherited && c.NotNull && (c.NotNullRule == nil && !handed || c.NotNullRule != nil && !c.NotNullRule.NotValid) && p.hasWhenCreated(t, c.Name)
+}
+
+// hasWhenCreated reports whether a new table has a column from the start, and not once an ADD COLUMN of a parent has brought it.
+func (p *planner) hasWhenCreated(t *model.Table, column string) bool {
+	c := t.Column(column)
+	switch {
+	case c == nil:
+		return false
+	case p.from.Table(t.Name) != nil:
+		return !p.fresh(t.Name, column)
+	case !c.Inherited || p.to.Table(t.Name) == nil:
+		return true
+	}
+	return slices.ContainsFunc(t.Parents(), func(name model.Name) bool {
+		parent := p.relative(name)
+		return parent != nil && p.hasWhenCreated(parent, column)
+	})
 }
 
 // inheritedNotNulls are the lines of a CREATE TABLE for those.
@@ -235,7 +269,7 @@ func (p *planner) inheritedNotNulls(t *model.Table) []string {
 	var lines []string
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		if _, after := p.handedDown(t, c.Name); writesNotNull(c, after) {
+		if _, after := p.handedDown(t, c.Name); p.writesNotNull(t, c, after) {
 			line := "CONSTRAINT " + ident(p.declaredNotNull(t, c.Name)) + " NOT NULL " + ident(c.Name)
 			if r := c.NotNullRule; r != nil && r.NoInherit {
 				line += " NO INHERIT"
