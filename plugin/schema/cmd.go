@@ -53,12 +53,14 @@ Output formats:
 
     text   tables with their columns, constraints and indexes, and how much there is of everything
     sql    the statements that create it in an empty database
-    yaml   a declaration that loads to the same; what YAML has no words for is an error that names it
+    yaml   a declaration that loads to the same; what YAML has no words for is an error that names it,
+           or SQL in the file that --rest names, which stands beside it
     hcl    the same declaration in HCL
     json   the canonical model, as an artifact holds it`,
 		Example: `  kubectl ptah schema inspect schema/                          # what these files declare
   kubectl ptah schema inspect oci://registry.example/app/orders:v2
   kubectl ptah schema inspect --url-env ORDERS_URL -o yaml > schema.yaml
+  kubectl ptah schema inspect env:ORDERS_URL -o yaml --rest rest.sql > schema.yaml
   kubectl ptah schema inspect env:ORDERS_URL --jq '.tables[].name'`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 && o.urlEnv == "" {
@@ -76,6 +78,7 @@ Output formats:
 	flags := cmd.Flags()
 	flags.StringVar(&o.urlEnv, "url-env", "", "Environment variable that holds the URL of the database to show; the same as env:NAME")
 	_ = cmd.RegisterFlagCompletionFunc("url-env", cobra.NoFileCompletions)
+	flags.StringVar(&o.rest, "rest", "", "File to write as SQL what YAML or HCL has no words for, and what needs that (PostgreSQL)")
 	o.addFlags(cmd)
 	o.output = global.AddOutput(flags, render.Text, render.SQL, render.JSON, render.YAML, render.HCL, render.Name, render.JSONPath, render.GoTemplate)
 	_ = cmd.RegisterFlagCompletionFunc("output", complete.Formats(o.output))

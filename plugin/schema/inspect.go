@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -22,6 +23,7 @@ type inspectOptions struct {
 	loader
 	output *options.Output
 	urlEnv string
+	rest   string
 
 	sources []string
 	format  render.Format
@@ -42,8 +44,13 @@ func (o *inspectOptions) complete(args []string) error {
 		return err
 	}
 	var err error
-	o.format, err = o.output.Format()
-	return err
+	if o.format, err = o.output.Format(); err != nil {
+		return err
+	}
+	if o.rest != "" && o.format.Kind != render.YAML && o.format.Kind != render.HCL {
+		return options.Usagef("--rest goes with -o yaml and -o hcl, which have no words for everything")
+	}
+	return nil
 }
 
 func (o *inspectOptions) run(ctx context.Context, flags *pflag.FlagSet) error {
@@ -70,19 +77,46 @@ func (o *inspectOptions) bytes(ctx context.Context, database *model.Database) (m
 	case render.JSON:
 		data, err = model.Encode(database)
 	case render.YAML:
-		data, err = export.YAML(database)
+		data, err = o.declaration(ctx, database, export.YAML)
 	case render.HCL:
-		data, err = export.HCL(database)
+		data, err = o.declaration(ctx, database, export.HCL)
 	case render.SQL:
-		data, err = o.create(ctx, database)
+		empty := model.New(database.Dialect)
+		if database.Dialect == model.Postgres {
+			empty.Schemas = []model.Schema{{Name: "public"}}
+		}
+		data, err = o.statements(ctx, empty, database)
 	default:
 		return nil, nil
 	}
 	return map[render.FormatKind][]byte{o.format.Kind: data}, err
 }
 
-// create plans the schema from nothing.
-func (o *inspectOptions) create(ctx context.Context, database *model.Database) ([]byte, error) {
+// declaration writes a schema in a language, with --rest as far as that has words, and SQL for the rest.
+func (o *inspectOptions) declaration(ctx context.Context, database *model.Database, write func(*model.Database) ([]byte, error)) ([]byte, error) {
+	if o.rest == "" {
+		return write(database)
+	}
+	if database.Dialect != model.Postgres {
+		return nil, options.Usagef("--rest is for schemas of PostgreSQL")
+	}
+	part := export.Split(database)
+	data, err := write(part)
+	if err != nil {
+		return nil, err
+	}
+	rest, err := o.statements(ctx, part, database)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(o.rest, rest, 0o644); err != nil { //nolint:gosec // a declaration, as the shell would write it
+		return nil, fmt.Errorf("writing what SQL declares: %w", err)
+	}
+	return data, nil
+}
+
+// statements plan a schema from another, in words of the dev server.
+func (o *inspectOptions) statements(ctx context.Context, from, database *model.Database) ([]byte, error) {
 	url, err := o.dev(ctx)
 	if err != nil {
 		return nil, err
@@ -94,11 +128,7 @@ func (o *inspectOptions) create(ctx context.Context, database *model.Database) (
 	if (server == model.Postgres) != (database.Dialect == model.Postgres) {
 		return nil, options.Usagef("-o sql asks a dev server of the schema's own kind: the schema is one of %s and the dev server speaks %s; name another one with --dev-url-env", database.Dialect, server)
 	}
-	empty := model.New(database.Dialect)
-	if database.Dialect == model.Postgres {
-		empty.Schemas = []model.Schema{{Name: "public"}}
-	}
-	result, err := engine.PlanFrom(ctx, engine.Options{URL: url}, empty, database)
+	result, err := engine.PlanFrom(ctx, engine.Options{URL: url}, from, database)
 	if err != nil {
 		return nil, err
 	}

@@ -119,7 +119,21 @@ func TestSchemasInAllPlaces(t *testing.T) {
 	t.Run("what YAML has no words for", func(t *testing.T) {
 		_, stderr, code := ptah(t, env, "schema", "inspect", "before.yaml", "view.sql", "-o", "yaml")
 		assert.Equal(t, options.Failed, code)
-		assert.Contains(t, stderr, `error: YAML cannot declare statistics "ext" of table "public"."users"`)
+		assert.Contains(t, stderr, `error: YAML cannot declare statistics "ext" of table "public"."users"; --rest FILE writes that as SQL beside the others, and -o sql declares everything`)
+
+		for _, language := range []string{"yaml", "hcl"} {
+			require.NoError(t, os.WriteFile("most."+language, []byte(ok("schema", "inspect", "before.yaml", "view.sql", "-o", language, "--rest", "rest.sql")), 0o600))
+			assert.Equal(t, ok("schema", "inspect", "before.yaml", "view.sql", "-o", "json"), ok("schema", "inspect", "most."+language, "rest.sql", "-o", "json"))
+		}
+		rest, err := os.ReadFile("rest.sql")
+		require.NoError(t, err)
+		assert.Contains(t, string(rest), "CREATE STATISTICS")
+		assert.NotContains(t, string(rest), "CREATE TABLE")
+		require.NoError(t, os.WriteFile("most.yaml", []byte(ok("schema", "inspect", "before.yaml", "-o", "yaml", "--rest", "rest.sql")), 0o600))
+		assert.Equal(t, canonical, ok("schema", "inspect", "most.yaml", "rest.sql", "-o", "json"), "there may be nothing left for SQL")
+		_, stderr, code = ptah(t, env, "schema", "inspect", "before.yaml", "-o", "json", "--rest", "rest.sql")
+		assert.Equal(t, options.Usage, code)
+		assert.Contains(t, stderr, "--rest goes with -o yaml and -o hcl")
 	})
 	t.Run("privileges", func(t *testing.T) {
 		const name = "granted.sql"

@@ -14,13 +14,22 @@ import (
 type NotExpressibleError struct {
 	Language string
 	Objects  []string
-	// Unmanaged says that the model lists something that Ptah does not manage, which SQL files cannot declare either.
-	Unmanaged bool
+	Instead  string // what declares it
 }
 
-func notExpressible(language string, d *model.Database, problems []string) error {
+// What declares what a language cannot, as people ask for it.
+const (
+	insteadSQL   = "-o sql declares everything, and SQL files can stand beside YAML and HCL"
+	insteadRest  = "--rest FILE writes that as SQL beside the others, and -o sql declares everything"
+	insteadModel = "not all of it is managed by Ptah: -o json shows the whole model"
+)
+
+func notExpressible(language string, d *model.Database, problems []string, instead string) error {
+	if len(d.Unmodelled) > 0 {
+		instead = insteadModel
+	}
 	slices.Sort(problems)
-	return &NotExpressibleError{Language: language, Objects: slices.Compact(problems), Unmanaged: len(d.Unmodelled) > 0}
+	return &NotExpressibleError{Language: language, Objects: slices.Compact(problems), Instead: instead}
 }
 
 // Error names the objects, and what can say them.
@@ -31,11 +40,7 @@ func (e *NotExpressibleError) Error() string {
 	if len(shown) > limit {
 		shown, more = shown[:limit], fmt.Sprintf(" and %d more", len(e.Objects)-limit)
 	}
-	instead := "-o sql declares everything, and SQL files can stand beside YAML and HCL"
-	if e.Unmanaged {
-		instead = "not all of it is managed by Ptah: -o json shows the whole model"
-	}
-	return e.Language + " cannot declare " + strings.Join(shown, ", ") + more + "; " + instead
+	return e.Language + " cannot declare " + strings.Join(shown, ", ") + more + "; " + e.Instead
 }
 
 type writer struct {

@@ -89,3 +89,64 @@ func TestRoleThatReadsAsEverybody(t *testing.T) {
 	_, err := export.YAML(d)
 	require.ErrorContains(t, err, `privileges of role "PUBLIC", which reads as everybody`)
 }
+
+// TestSplitLeavesWhatNeedsTheRest cuts a model in which one function cannot be declared, and one table in part.
+func TestSplitLeavesWhatNeedsTheRest(t *testing.T) {
+	d := model.New(model.Postgres)
+	d.Schemas = []model.Schema{{Name: "public"}}
+	name := func(s string) model.Name { return model.Name{Schema: "public", Name: s} }
+	column := func(typ, fallback string) []model.Column {
+		return []model.Column{{Name: "c", Type: typ, Default: fallback}}
+	}
+	on := func(kind, s string) model.Dependency {
+		return model.Dependency{Object: model.Object{Kind: kind, Schema: "public", Name: s}}
+	}
+	definition := func(kind, s, create string, needs ...model.Dependency) model.Definition {
+		return model.Definition{Object: on(kind, s).Object, Create: create, DependsOn: needs}
+	}
+	key := model.Constraint{Name: "k", Kind: model.Unique, Columns: []string{"c"}, Period: true}
+	d.Tables = []model.Table{
+		{Name: name("called"), Columns: column("integer", "public.strict(1)")},
+		{Name: name("partitioned"), Columns: column("integer", ""), Relation: model.Relation{PartitionBy: "RANGE (c)"}},
+		{Name: name("plain"), Columns: column("integer", "")},
+		{Name: name("points"), Columns: column("integer", ""), Constraints: []model.Constraint{
+			{Name: "f", Kind: model.ForeignKey, Columns: []string{"c"}, Reference: &model.Reference{Table: name("partitioned"), Columns: []string{"c"}}},
+			{Name: "g", Kind: model.ForeignKey, Columns: []string{"c"}, Reference: &model.Reference{Table: name("plain"), Columns: []string{"c"}}},
+			{Name: "h", Kind: model.ForeignKey, Columns: []string{"c"}, Reference: &model.Reference{Table: name("weak"), Columns: []string{"c"}}},
+		}},
+		{Name: name("typed"), Columns: column("public.empty[]", "")},
+		{Name: name("weak"), Columns: column("integer", ""), Constraints: []model.Constraint{key}, Relation: model.Relation{Unlogged: true}},
+	}
+	d.Enums = []model.Enum{{Name: name("empty")}}
+	d.Definitions = []model.Definition{
+		definition("function", "by_name", "CREATE FUNCTION public.by_name()\n RETURNS integer\n LANGUAGE sql\nAS $function$SELECT c FROM called$function$"),
+		definition("function", "fine", "CREATE FUNCTION public.fine()\n RETURNS integer\n LANGUAGE sql\nAS $function$SELECT 1$function$"),
+		definition("function", "strict", "CREATE FUNCTION public.strict(integer)\n RETURNS integer\n LANGUAGE sql\n STRICT\nAS $function$SELECT 1$function$"),
+		definition("view", "over", `CREATE VIEW "public"."over" AS`+"\n SELECT c FROM public.upon", on("view", "upon")),
+		definition("view", "seen", `CREATE VIEW "public"."seen" AS`+"\n SELECT c FROM public.plain", on("table", "plain")),
+		definition("view", "upon", `CREATE VIEW "public"."upon" AS`+"\n SELECT c FROM public.called", on("table", "called")),
+	}
+	d.Grants = []model.Grant{{Object: on("view", "over").Object, Rights: model.Rights{Privileges: []string{"SELECT"}}}, {Object: on("view", "seen").Object, Rights: model.Rights{Privileges: []string{"SELECT"}}}}
+	part := export.Split(d)
+	var left []string
+	for i := range part.Tables {
+		left = append(left, part.Tables[i].Name.Name)
+	}
+	for i := range part.Definitions {
+		left = append(left, part.Definitions[i].Name)
+	}
+	assert.Equal(t, []string{"plain", "points", "weak", "fine", "seen"}, left)
+	assert.Equal(t, []string{"g"}, []string{part.Table(name("points")).Constraints[0].Name})
+	assert.Len(t, part.Table(name("points")).Constraints, 1)
+	assert.Empty(t, part.Table(name("weak")).Constraints)
+	assert.False(t, part.Table(name("weak")).Unlogged)
+	assert.Len(t, part.Grants, 1)
+	assert.Empty(t, part.Enums)
+	assert.Len(t, d.Table(name("points")).Constraints, 3, "the whole stays as it is")
+	for _, write := range []func(*model.Database) ([]byte, error){export.YAML, export.HCL} {
+		_, err := write(part)
+		require.NoError(t, err)
+		_, err = write(d)
+		require.ErrorContains(t, err, "--rest FILE writes that as SQL")
+	}
+}

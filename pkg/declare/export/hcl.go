@@ -14,9 +14,11 @@ import (
 // HCL writes a model.
 func HCL(d *model.Database) ([]byte, error) {
 	root, problems := tree(d)
-	problems = append(problems, root.composed()...)
+	if composed := root.composed(); len(composed) > 0 {
+		return nil, notExpressible("HCL", d, append(problems, composed...), insteadSQL)
+	}
 	if len(problems) > 0 {
-		return nil, notExpressible("HCL", d, problems)
+		return nil, notExpressible("HCL", d, problems, splits(d))
 	}
 	p := &hclPrinter{mysql: d.Dialect == model.MySQL}
 	file := hclwrite.NewEmptyFile()
@@ -34,7 +36,7 @@ func HCL(d *model.Database) ([]byte, error) {
 	}
 	data := hclwrite.Format(file.Bytes())
 	if problems := unreadable(d, "out.hcl", data); len(problems) > 0 {
-		return nil, notExpressible("HCL", d, problems)
+		return nil, notExpressible("HCL", d, problems, insteadSQL)
 	}
 	return data, nil
 }

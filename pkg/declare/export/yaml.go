@@ -14,7 +14,7 @@ import (
 func YAML(d *model.Database) ([]byte, error) {
 	root, problems := tree(d)
 	if len(problems) > 0 {
-		return nil, notExpressible("YAML", d, problems)
+		return nil, notExpressible("YAML", d, problems, splits(d))
 	}
 	if len(root.members) == 0 {
 		return []byte("{}\n"), nil
@@ -26,7 +26,7 @@ func YAML(d *model.Database) ([]byte, error) {
 		return nil, fmt.Errorf("writing YAML: %w", err)
 	}
 	if problems := unreadable(d, "out.yaml", out.Bytes()); len(problems) > 0 {
-		return nil, notExpressible("YAML", d, problems)
+		return nil, notExpressible("YAML", d, problems, insteadSQL)
 	}
 	return out.Bytes(), nil
 }
