@@ -107,7 +107,8 @@ func (d *drawer) view(i int) {
 	if d.rarely() {
 		r.kind = "MATERIALIZED VIEW"
 		d.add("CREATE MATERIALIZED VIEW %s%s AS %s", &r, d.sometimes(" WITH (fillfactor = 80)"), query)
-		d.viewIndexes(&r)
+		rows := strings.Contains(query, " UNION ") || slices.ContainsFunc(d.relations, func(o relation) bool { return o.kind != "TABLE" && strings.Contains(query, o.String()) })
+		d.viewIndexes(&r, rows)
 	} else {
 		options := d.of("", "", " WITH (security_barrier = true)", " WITH (security_barrier = false)")
 		if d.major >= 15 && options == "" && d.rarely() {
@@ -132,7 +133,8 @@ func (d *drawer) view(i int) {
 	d.relations = append(d.relations, r)
 }
 
-func (d *drawer) viewIndexes(r *relation) {
+// viewIndexes draws indexes of a materialized view, and none that is unique where it may hold rows.
+func (d *drawer) viewIndexes(r *relation, rows bool) {
 	for i, c := range r.columns {
 		if i > 2 || !d.yes() {
 			continue
@@ -141,7 +143,11 @@ func (d *drawer) viewIndexes(r *relation) {
 		if isInteger(c.Type) && d.yes() {
 			key = "(" + key + " + 1)"
 		}
-		d.add("CREATE %sINDEX %s ON %s (%s%s)", d.sometimes("UNIQUE "), quoteIdent(name.Name), r, key, d.of("", " DESC"))
+		unique := d.sometimes("UNIQUE ")
+		if rows {
+			unique = ""
+		}
+		d.add("CREATE %sINDEX %s ON %s (%s%s)", unique, quoteIdent(name.Name), r, key, d.of("", " DESC"))
 		d.commentOn("INDEX %s", quoteName(name))
 	}
 }

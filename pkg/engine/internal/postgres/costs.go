@@ -366,7 +366,7 @@ func (p *planner) relationExists(name model.Name) bool {
 
 // onlyNew reports whether a statement locks what the plan has created, and nothing else that is known here.
 func (p *planner) onlyNew(s *step) bool {
-	if s.made {
+	if s.made || s.Lock == "" {
 		return s.Lock != ""
 	}
 	elsewhere := s.Kind == "create_table" || s.Kind == "add_foreign_key" || strings.HasSuffix(s.Kind, "_sequence") // decided where they are planned

@@ -76,7 +76,11 @@ func (p *planner) refuseMergedColumn(o, n *model.Table, c *model.Column) error {
 	case !p.fresh(n.Name, c.Name) && !c.Inherited && old.Inherited && p.follows(n, c.Name):
 		return refuseObject("column %q of table %q.%q is declared in the table too and is inherited alone: PostgreSQL cannot change that; declare it in the parents alone", c.Name, n.Schema, n.Name.Name)
 	case p.follows(n, c.Name) && (old.Type != c.Type || old.Collation != c.Collation):
-		if tops := p.tops(n, c.Name); len(tops) > 1 {
+		tops := p.tops(n, c.Name)
+		if p.excluded.Table(tops[0]) != nil {
+			return refuseObject("column %q of table %q.%q is declared with another type and comes from the excluded table %q.%q, which the plan leaves alone", c.Name, n.Schema, n.Name.Name, tops[0].Schema, tops[0].Name)
+		}
+		if len(tops) > 1 {
 			return refuseObject("column %q of table %q.%q is declared with another type and comes from tables %q.%q and %q.%q: PostgreSQL changes it in one family at a time; let the table leave all parents but one first",
 				c.Name, n.Schema, n.Name.Name, tops[0].Schema, tops[0].Name, tops[1].Schema, tops[1].Name)
 		}
@@ -101,6 +105,5 @@ func mergedFirst(steps []step) []step {
 			rest = append(rest, s)
 		}
 	}
-	slices.Reverse(first)
-	return append(first, rest...)
+	return append(childrenFirst(first), rest...)
 }
