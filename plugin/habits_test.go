@@ -24,7 +24,7 @@ var silent = []string{"completion", "push"}
 var writers = []string{"export", "support-bundle"}
 
 // files are flags whose values are files, which the shell completes best.
-var files = []string{"ca-file", "values", "out", "file", "certificate-authority", "client-certificate", "client-key", "kubeconfig", "cache-dir", "output-dir", "export", "crds"}
+var files = []string{"ca-file", "values", "out", "file", "certificate-authority", "client-certificate", "client-key", "kubeconfig", "cache-dir", "output-dir", "export", "crds", "rest"}
 
 // free are flags whose values nobody can guess.
 var free = []string{"fingerprint", "selector", "dev-url-env", "dev-url", "var", "url-env", "version", "reason", "operation-id", "yes-i-established-what-ran", "log-level", "release", "registry-password-env"}
