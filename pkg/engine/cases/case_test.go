@@ -144,7 +144,7 @@ func (c realCase) declare(t *testing.T, s server, live *model.Database) *model.D
 	loaded, err := engine.LoadSQL(testContext(t), s.admin(), declared(c.files))
 	require.NoError(t, err)
 	t.Logf("loaded for publishing in %s", rounded(time.Since(start)))
-	require.Equal(t, versionless(live), versionless(loaded), "%s", difference(live, loaded))
+	require.Equal(t, structure(live), structure(loaded), "%s", difference(live, loaded))
 	return loaded
 }
 
@@ -165,9 +165,10 @@ func refuses(t *testing.T, s server, files []artifact.File, why string) {
 	t.Logf("publishing is refused: %s", err)
 }
 
-// versionless is the fingerprint without versions of extensions, which a declaration has only where it names them.
-func versionless(db *model.Database) string {
+// structure is the fingerprint without versions of extensions and without privileges, which a declaration has only where it names them.
+func structure(db *model.Database) string {
 	copied := *db
+	copied.Grants, copied.DefaultPrivileges = nil, nil
 	copied.Extensions = slices.Clone(db.Extensions)
 	for i := range copied.Extensions {
 		copied.Extensions[i].Version = ""
@@ -299,7 +300,7 @@ func equal(t *testing.T, opts engine.Options, want *model.Database) {
 	t.Helper()
 	live, err := engine.Inspect(testContext(t), opts.URL)
 	require.NoError(t, err)
-	require.Equal(t, versionless(want), versionless(live), "%s", difference(want, live))
+	require.Equal(t, structure(want), structure(live), "%s", difference(want, live))
 	again, err := engine.Plan(testContext(t), opts, want)
 	require.NoError(t, err)
 	require.True(t, again.NoChange, "left over: %v", again.Document.Statements)
