@@ -167,7 +167,7 @@ func (d *drawer) inheritance() {
 			kid := relation{name: model.Name{Schema: "public", Name: "kid of " + parent.name.Schema + strconv.Itoa(i)}, kind: "TABLE", columns: slices.Clone(parent.columns)}
 			both := "" // columns that are its own as well
 			for _, c := range parent.columns {
-				if c.Generated == nil && d.Keep("own "+c.Name, 4) == 3 {
+				if c.Generated == nil && c.Collation == "" && d.Keep("own "+c.Name, 4) == 3 {
 					both += ", " + quoteIdent(c.Name) + " " + c.Type
 				}
 			}

@@ -82,13 +82,14 @@ func TestMergedColumnsRefused(t *testing.T) {
 	twoInt, heirInt := two("int")
 	twoBig, heirBig := two("bigint")
 	for name, c := range map[string]struct{ a, b, want string }{
-		"becomes merged":        {heir, "CREATE TABLE zp (a int, b text); CREATE TABLE c (a int) INHERITS (zp)", `column "a" of table "public"."c" is declared in the table too and is inherited alone`},
-		"becomes inherited":     {merged, heir, `column "a" of table "public"."c" is declared as inherited alone`},
-		"parent's comes":        {"CREATE TABLE zp (a int); CREATE TABLE c (b text) INHERITS (zp)", heir, `column "b" of table "public"."c" is declared as inherited alone`},
-		"parent is excluded":    {"CREATE TABLE keep (a int); CREATE TABLE c () INHERITS (keep)", "CREATE TABLE keep (a bigint); CREATE TABLE c () INHERITS (keep)", `column "a" of table "public"."c" is declared with another type and comes from the excluded table "public"."keep"`},
-		"two parents":           {twoInt, twoBig, `column "a" of table "public"."c" is declared with another type and comes from tables "public"."y" and "public"."z"`},
-		"two parents, inherits": {heirInt, heirBig, `column "a" of table "public"."c" is declared with another type and comes from tables "public"."y" and "public"."z"`},
-		"a routine to wait for": {narrow, "CREATE TABLE zp (a int, n int); CREATE FUNCTION h() RETURNS int BEGIN ATOMIC SELECT count(*)::int FROM zp; END; CREATE TABLE c (a int, n int DEFAULT h()) INHERITS (zp)", `column "n" is declared in table "public"."c" and in its parent "public"."zp", and one of them has to wait`},
+		"becomes merged":         {heir, "CREATE TABLE zp (a int, b text); CREATE TABLE c (a int) INHERITS (zp)", `column "a" of table "public"."c" is declared in the table too and is inherited alone`},
+		"becomes inherited":      {merged, heir, `column "a" of table "public"."c" is declared as inherited alone`},
+		"parent's comes":         {"CREATE TABLE zp (a int); CREATE TABLE c (b text) INHERITS (zp)", heir, `column "b" of table "public"."c" is declared as inherited alone`},
+		"new child of a retyped": {"CREATE TABLE zp (a int)", "CREATE TABLE zp (a bigint); CREATE TABLE m () INHERITS (zp); CREATE TABLE c (a bigint) INHERITS (m)", `column "a" of the new table "public"."c" is declared in its parent "public"."m" too, which takes another type`},
+		"parent is excluded":     {"CREATE TABLE keep (a int); CREATE TABLE c () INHERITS (keep)", "CREATE TABLE keep (a bigint); CREATE TABLE c () INHERITS (keep)", `column "a" of table "public"."c" is declared with another type and comes from the excluded table "public"."keep"`},
+		"two parents":            {twoInt, twoBig, `column "a" of table "public"."c" is declared with another type and comes from tables "public"."y" and "public"."z"`},
+		"two parents, inherits":  {heirInt, heirBig, `column "a" of table "public"."c" is declared with another type and comes from tables "public"."y" and "public"."z"`},
+		"a routine to wait for":  {narrow, "CREATE TABLE zp (a int, n int); CREATE FUNCTION h() RETURNS int BEGIN ATOMIC SELECT count(*)::int FROM zp; END; CREATE TABLE c (a int, n int DEFAULT h()) INHERITS (zp)", `column "n" is declared in table "public"."c" and in its parent "public"."zp", and one of them has to wait`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := engine.Plan(testContext(t), engine.Options{URL: s.NewDatabase(t, c.a), Exclude: []string{"keep"}}, declare(t, s, c.b))

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -49,6 +51,32 @@ func (o *inspectOptions) complete(args []string) error {
 	}
 	if o.rest != "" && o.format.Kind != render.YAML && o.format.Kind != render.HCL {
 		return options.Usagef("--rest goes with -o yaml and -o hcl, which have no words for everything")
+	}
+	return o.checkRest()
+}
+
+// checkRest refuses to write the rest over what it is taken from.
+func (o *inspectOptions) checkRest() error {
+	if o.rest == "-" {
+		return options.Usagef("--rest - names no file, and the declaration goes to the standard output")
+	}
+	rest, err := os.Stat(o.rest)
+	if err != nil {
+		return nil //nolint:nilerr // a file that is not there yet; another reason shows when it is written
+	}
+	for _, source := range o.sources {
+		err := filepath.WalkDir(source, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil {
+				return nil //nolint:nilerr // no file, or one that the reader of the sources names
+			}
+			if info, err := entry.Info(); err == nil && os.SameFile(info, rest) {
+				return options.Usagef("--rest %s would write over %s, which the schema is read from", o.rest, path)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -134,7 +162,11 @@ func (o *inspectOptions) statements(ctx context.Context, from, database *model.D
 	}
 	var out bytes.Buffer
 	for _, s := range result.Document.Statements {
-		out.WriteString(plan.Terminated(result.Document.Dialect, s.SQL) + "\n")
+		sql := s.SQL
+		if s.Kind == "set_check_function_bodies" { // files are loaded in no transaction
+			sql = strings.Replace(sql, "SET LOCAL ", "SET ", 1)
+		}
+		out.WriteString(plan.Terminated(result.Document.Dialect, sql) + "\n")
 	}
 	return out.Bytes(), nil
 }

@@ -134,6 +134,14 @@ func TestSchemasInAllPlaces(t *testing.T) {
 		_, stderr, code = ptah(t, env, "schema", "inspect", "before.yaml", "-o", "json", "--rest", "rest.sql")
 		assert.Equal(t, options.Usage, code)
 		assert.Contains(t, stderr, "--rest goes with -o yaml and -o hcl")
+		for _, rest := range []string{"view.sql", "./view.sql"} {
+			_, stderr, code = ptah(t, env, "schema", "inspect", "before.yaml", "view.sql", "-o", "yaml", "--rest", rest)
+			assert.Equal(t, options.Usage, code)
+			assert.Contains(t, stderr, "--rest "+rest+" would write over view.sql, which the schema is read from")
+		}
+		require.NoError(t, os.WriteFile("bodies.sql", []byte("CREATE TABLE f (id int); CREATE FUNCTION cnt() RETURNS bigint LANGUAGE sql STRICT AS 'SELECT count(*) FROM public.f'"), 0o600))
+		require.NoError(t, os.WriteFile("all.sql", []byte(ok("schema", "inspect", "bodies.sql", "-o", "sql")), 0o600))
+		assert.Equal(t, ok("schema", "inspect", "bodies.sql", "-o", "json"), ok("schema", "inspect", "all.sql", "-o", "json"), "a body may name what stands behind it")
 	})
 	t.Run("privileges", func(t *testing.T) {
 		const name = "granted.sql"

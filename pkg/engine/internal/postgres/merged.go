@@ -56,13 +56,32 @@ func (p *planner) refuseMerged() error {
 	for i := range p.to.Tables {
 		n := &p.to.Tables[i]
 		o := p.from.Table(n.Name)
-		if o == nil || len(n.Inherits) == 0 {
-			continue
-		}
 		for j := range n.Columns {
-			if err := p.refuseMergedColumn(o, n, &n.Columns[j]); err != nil {
+			var err error
+			switch {
+			case len(n.Inherits) == 0:
+			case o == nil:
+				err = p.refuseNewMerged(n, &n.Columns[j])
+			default:
+				err = p.refuseMergedColumn(o, n, &n.Columns[j])
+			}
+			if err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// refuseNewMerged names a column of a new child that has another type than its parents have it in while the child is created.
+func (p *planner) refuseNewMerged(n *model.Table, c *model.Column) error {
+	for _, name := range n.Parents() {
+		parent := p.relative(name)
+		if c.Inherited || parent == nil || !p.hasWhenCreated(parent, c.Name) {
+			continue
+		}
+		if start := p.startState(parent, c.Name); start.Type != c.Type || start.Collation != c.Collation {
+			return refuseObject("column %q of the new table %q.%q is declared in its parent %q.%q too, which takes another type in the same plan: let the parent take it first", c.Name, n.Schema, n.Name.Name, parent.Schema, parent.Name.Name)
 		}
 	}
 	return nil
