@@ -134,13 +134,14 @@ func (p *planner) hasHeirs(table model.Name) bool {
 
 // onceAdded is the phase for what follows the ADD COLUMN of a column.
 func (p *planner) onceAdded(table model.Name, c *model.Column) phase {
-	switch {
-	case p.lateColumns[model.ColumnRef{Table: table, Column: c.Name}]:
+	switch ph := p.addPhase(table, c); ph {
+	case phaseLateColumns:
 		return phaseLateKeys
-	case c.Generated != nil:
-		return phaseAddGenerated
+	case phaseAddGenerated:
+		return ph
+	default:
+		return phaseColumns
 	}
-	return phaseColumns
 }
 
 // columnExtras plans what ADD COLUMN and CREATE TABLE cannot say on every server: storage, compression, comment.
