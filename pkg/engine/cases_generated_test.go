@@ -16,6 +16,10 @@ var generatedCases = map[string]probe{
 		"CREATE TABLE t (k int); CREATE TABLE p (k int) PARTITION BY LIST (k)",
 		"CREATE TABLE p (k int, CONSTRAINT c CHECK (k > 1)) PARTITION BY LIST (k); CREATE TABLE t PARTITION OF p (CONSTRAINT own CHECK (k < 9)) FOR VALUES IN (2)",
 	},
+	"a replica identity whose column keeps its NOT NULL alone": {
+		"CREATE TABLE p (k int NOT NULL); CREATE TABLE c () INHERITS (p); CREATE UNIQUE INDEX i ON c (k); ALTER TABLE c REPLICA IDENTITY USING INDEX i",
+		"CREATE TABLE p (k int); CREATE TABLE c () INHERITS (p); ALTER TABLE c ALTER k SET NOT NULL; CREATE UNIQUE INDEX i ON c (k); ALTER TABLE c REPLICA IDENTITY USING INDEX i",
+	},
 	"a sequence leaves a table that becomes unlogged": {
 		"CREATE TABLE t (n int); CREATE SEQUENCE q OWNED BY t.n",
 		"CREATE UNLOGGED TABLE t (n int); CREATE SEQUENCE q",
@@ -131,6 +135,10 @@ var newerCases = map[string]probe{
 	"a table with a named NOT NULL becomes a partition": {
 		"CREATE TABLE pp (a int NOT NULL) PARTITION BY LIST (a); CREATE TABLE q (a int)",
 		"CREATE TABLE pp (a int NOT NULL) PARTITION BY LIST (a); CREATE TABLE q PARTITION OF pp (CONSTRAINT qn NOT NULL a) DEFAULT",
+	},
+	"a replica identity whose NOT NULL is no longer proved": {
+		"CREATE TABLE t (k int NOT NULL); CREATE UNIQUE INDEX i ON t (k); ALTER TABLE t REPLICA IDENTITY USING INDEX i",
+		"CREATE TABLE t (k int); ALTER TABLE t ADD CONSTRAINT x NOT NULL k NOT VALID; CREATE UNIQUE INDEX i ON t (k)",
 	},
 	"a parent's NOT NULL takes another name beside a new child": {
 		"CREATE TABLE zp (a int NOT NULL)",

@@ -171,7 +171,8 @@ func (d *drawer) inheritance() {
 					both += ", " + quoteIdent(c.Name) + " " + c.Type
 				}
 			}
-			d.add("CREATE TABLE %s (own integer%s%s) INHERITS (%s)", &kid, d.of("", " DEFAULT 5", " CHECK (own > 0)"), both, &parent)
+			shared := d.sharedCheck(i, &parent)
+			d.add("CREATE TABLE %s (own integer%s%s%s) INHERITS (%s)", &kid, d.of("", " DEFAULT 5", " CHECK (own > 0)"), both, shared, &parent)
 			for j := range kid.columns {
 				c := &kid.columns[j]
 				if c.Generated == nil && c.Identity == nil && isInteger(c.Type) && d.rarely() {
@@ -189,6 +190,25 @@ func (d *drawer) inheritance() {
 			d.relations = append(d.relations, kid)
 		})
 	}
+}
+
+// sharedCheck draws a check of a parent, and returns that of its child: the same, or none.
+func (d *drawer) sharedCheck(i int, parent *relation) string {
+	at := slices.IndexFunc(parent.columns, func(c model.Column) bool { return isInteger(c.Type) && c.Generated == nil })
+	if at < 0 {
+		return ""
+	}
+	check := fmt.Sprintf("CONSTRAINT %s CHECK (%s > %d)", quoteIdent("shared "+strconv.Itoa(i)), quoteIdent(parent.columns[at].Name), -1-d.Keep("shared", 2))
+	switch d.Keep("sharing", 5) {
+	case 2:
+		d.add("ALTER TABLE %s ADD %s", parent, check)
+	case 3:
+		return ", " + check
+	case 4:
+		d.add("ALTER TABLE %s ADD %s%s", parent, check, d.of("", "", " NOT VALID"))
+		return ", " + check
+	}
+	return ""
 }
 
 // onTable draws triggers, rules, policies and statistics.

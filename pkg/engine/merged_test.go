@@ -1,12 +1,14 @@
 package engine_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/ptah-run/ptah/pkg/engine"
 	"github.com/ptah-run/ptah/pkg/engine/internal/pgtest"
+	"github.com/ptah-run/ptah/pkg/engine/model"
 	"github.com/ptah-run/ptah/pkg/frame"
 )
 
@@ -90,6 +92,113 @@ func TestMergedColumnsRefused(t *testing.T) {
 		"two parents":            {twoInt, twoBig, `column "a" of table "public"."c" is declared with another type and comes from tables "public"."y" and "public"."z"`},
 		"two parents, inherits":  {heirInt, heirBig, `column "a" of table "public"."c" is declared with another type and comes from tables "public"."y" and "public"."z"`},
 		"a routine to wait for":  {narrow, "CREATE TABLE zp (a int, n int); CREATE FUNCTION h() RETURNS int BEGIN ATOMIC SELECT count(*)::int FROM zp; END; CREATE TABLE c (a int, n int DEFAULT h()) INHERITS (zp)", `column "n" is declared in table "public"."c" and in its parent "public"."zp", and one of them has to wait`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := engine.Plan(testContext(t), engine.Options{URL: s.NewDatabase(t, c.a), Exclude: []string{"keep"}}, declare(t, s, c.b))
+			assert.Contains(t, refusal(t, err, frame.CodeUnsupportedObject).Message, c.want)
+		})
+	}
+}
+
+// ruled is a parent with a check, and a child that has it from there; both is one that has it of its own too.
+const (
+	ruled = "CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (a int) INHERITS (zp); "
+	both  = "CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (a int, CONSTRAINT k CHECK (a > 0)) INHERITS (zp); "
+)
+
+// TestMergedChecks changes checks that a child has of its own and from a parent. What cannot be taken back has its own way there alone.
+func TestMergedChecks(t *testing.T) {
+	s := pgtest.Start(t)
+	const plain = "CREATE TABLE zp (a int); CREATE TABLE c (a int) INHERITS (zp); "
+	const own = "CREATE TABLE zp (a int); CREATE TABLE c (a int, CONSTRAINT k CHECK (a > 0)) INHERITS (zp); "
+	const other = "CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 1)); CREATE TABLE c (a int, CONSTRAINT k CHECK (a > 1)) INHERITS (zp); "
+	const deep = both + "CREATE TABLE g (a int) INHERITS (c)"
+	calls := func(body, tables string) string {
+		return "CREATE FUNCTION f(int) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT " + body + "'; " + tables
+	}
+	const called = "CREATE TABLE zp (a int, CONSTRAINT k CHECK (f(a))); CREATE TABLE c (a int, CONSTRAINT k CHECK (f(a))) INHERITS (zp)"
+	for name, c := range map[string]struct {
+		a, b string
+		back bool
+	}{
+		"nothing to both":       {plain, both, true},
+		"the child's to both":   {own, both, true},
+		"the parent's to both":  {ruled, both, false},
+		"the child's to parent": {own, ruled, true},
+		"otherwise":             {both, other, true},
+		"otherwise, inherited":  {both, "CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 1)); CREATE TABLE c (a int) INHERITS (zp)", true},
+		"name":                  {both, strings.ReplaceAll(both, " k ", " l "), true},
+		"comment":               {both, both + "COMMENT ON CONSTRAINT k ON c IS 'x'", true},
+		"not valid":             {both, plain + "ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID; ALTER TABLE c ADD CONSTRAINT k CHECK (a > 0) NOT VALID", true},
+		"not valid above":       {both, own + "ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID", true},
+		"not inherited":         {both, "CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0) NO INHERIT); CREATE TABLE c (a int, CONSTRAINT k CHECK (a > 0)) INHERITS (zp)", true},
+		"type":                  {both, "CREATE TABLE zp (a bigint, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (a bigint, CONSTRAINT k CHECK (a > 0)) INHERITS (zp)", true},
+		"enum": {
+			"CREATE TYPE e AS ENUM ('x', 'y'); CREATE TABLE zp (a e, CONSTRAINT k CHECK (a = 'x')); CREATE TABLE c (a e, CONSTRAINT k CHECK (a = 'x')) INHERITS (zp)",
+			"CREATE TYPE e AS ENUM ('x'); CREATE TABLE zp (a e, CONSTRAINT k CHECK (a = 'x')); CREATE TABLE c (a e, CONSTRAINT k CHECK (a = 'x')) INHERITS (zp)", true,
+		},
+		"enum, inherited column": {
+			"CREATE TYPE e AS ENUM ('x', 'y'); CREATE TABLE zp (a e, CONSTRAINT k CHECK (a = 'x')); CREATE TABLE c (CONSTRAINT k CHECK (a = 'x')) INHERITS (zp)",
+			"CREATE TYPE e AS ENUM ('x'); CREATE TABLE zp (a e, CONSTRAINT k CHECK (a = 'x')); CREATE TABLE c (CONSTRAINT k CHECK (a = 'x')) INHERITS (zp)", true,
+		},
+		"routine built again": {calls("$1 > 0", called), "CREATE FUNCTION f(int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN true; END'; " + called, true},
+		"routine, other arguments": {
+			calls("$1 > 0", called), "CREATE FUNCTION f(v int, w int DEFAULT 1) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT $1 > 0'; " + called, true,
+		},
+		"routine goes":            {calls("$1 > 0", called), plain, true},
+		"column of both goes":     {both, "CREATE TABLE zp (); CREATE TABLE c () INHERITS (zp)", true},
+		"column of parent goes":   {both, "CREATE TABLE zp (); CREATE TABLE c (a int) INHERITS (zp)", true},
+		"column of parent alone":  {"CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (a int) INHERITS (zp)", "CREATE TABLE zp (); CREATE TABLE c (a int) INHERITS (zp)", true},
+		"column of parent, check": {both, "CREATE TABLE zp (); CREATE TABLE c (a int, CONSTRAINT k CHECK (a > 0)) INHERITS (zp)", true},
+		"leaves":                  {both, "CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (a int, CONSTRAINT k CHECK (a > 0))", true},
+		"leaves without it":       {both, "CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (a int)", true},
+		"joins with the check":    {plain, "CREATE TABLE zp (a int); CREATE TABLE w (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (a int, CONSTRAINT k CHECK (a > 0)) INHERITS (w)", true},
+		"three levels": {
+			deep, "CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 1)); CREATE TABLE c (a int, CONSTRAINT k CHECK (a > 1)) INHERITS (zp); CREATE TABLE g (a int) INHERITS (c)", true,
+		},
+		"three levels, the last one's too": {deep, both + "CREATE TABLE g (a int, CONSTRAINT k CHECK (a > 0)) INHERITS (c)", false},
+		"three levels, nothing between":    {both + "CREATE TABLE g (a int, CONSTRAINT k CHECK (a > 0)) INHERITS (c)", "CREATE TABLE zp (a int); CREATE TABLE c (a int) INHERITS (zp); CREATE TABLE g (a int, CONSTRAINT k CHECK (a > 0)) INHERITS (c)", true},
+		"two parents, one leaves": {
+			"CREATE TABLE y (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE z (b int, CONSTRAINT l CHECK (b > 0)); CREATE TABLE c () INHERITS (y, z)",
+			"CREATE TABLE y (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE z (b int, CONSTRAINT l CHECK (b > 0)); CREATE TABLE c (b int) INHERITS (y)", false,
+		},
+		"two parents, one loses it": {
+			"CREATE TABLE y (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE z (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (CONSTRAINT k CHECK (a > 0)) INHERITS (y, z)",
+			"CREATE TABLE y (a int); CREATE TABLE z (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (CONSTRAINT k CHECK (a > 0)) INHERITS (y, z)", true,
+		},
+		"a grandparent's, new partition of its partition": {
+			"CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)) PARTITION BY RANGE (a); CREATE TABLE c PARTITION OF zp FOR VALUES FROM (0) TO (9) PARTITION BY RANGE (a); CREATE TABLE g (a int)",
+			"CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)) PARTITION BY RANGE (a); CREATE TABLE c PARTITION OF zp FOR VALUES FROM (0) TO (9) PARTITION BY RANGE (a); CREATE TABLE g PARTITION OF c FOR VALUES FROM (1) TO (2)", true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b := declare(t, s, c.a), declare(t, s, c.b)
+			target := s.NewDatabase(t, c.a)
+			converge(t, engine.Options{URL: target}, b)
+			if c.back {
+				converge(t, engine.Options{URL: target}, a)
+			}
+			for _, db := range []*model.Database{a, b} {
+				converge(t, engine.Options{URL: s.NewDatabase(t)}, db)
+			}
+		})
+	}
+}
+
+// TestMergedChecksRefused: a check that a table has of its own and from a parent cannot be the parent's alone, nor differ from it.
+func TestMergedChecksRefused(t *testing.T) {
+	s := pgtest.Start(t)
+	held := `the check "k" of table "public"."c" is the table's own and comes from a parent as well`
+	for name, c := range map[string]struct{ a, b, want string }{
+		"becomes inherited":   {both, ruled, held},
+		"under a grandparent": {"CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE m () INHERITS (zp); CREATE TABLE c (CONSTRAINT k CHECK (a > 0)) INHERITS (m)", "CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE m () INHERITS (zp); CREATE TABLE c () INHERITS (m)", held},
+		"under an excluded":   {"CREATE TABLE keep (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (CONSTRAINT k CHECK (a > 0)) INHERITS (keep)", "CREATE TABLE keep (a int); CREATE TABLE c () INHERITS (keep)", held},
+		"loses its state": {
+			"CREATE TABLE zp (a int); CREATE TABLE c (CONSTRAINT k CHECK (a > 0)) INHERITS (zp); ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID",
+			"CREATE TABLE zp (a int); CREATE TABLE c () INHERITS (zp); ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID; ALTER TABLE c ADD CONSTRAINT k CHECK (a > 0) NOT VALID", held,
+		},
+		"joins without it":      {"CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (a int)", ruled, `the check "k" of table "public"."c" is declared in its new parent "public"."zp" alone`},
+		"joins a grandparent's": {"CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE m () INHERITS (zp); CREATE TABLE c (a int)", "CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE m () INHERITS (zp); CREATE TABLE c (a int) INHERITS (m)", `the check "k" of table "public"."c" is declared in its new parent "public"."m" alone`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := engine.Plan(testContext(t), engine.Options{URL: s.NewDatabase(t, c.a), Exclude: []string{"keep"}}, declare(t, s, c.b))

@@ -180,6 +180,29 @@ func TestRowsStayWhilePartitionsMove(t *testing.T) {
 	s.Exec(t, target, "DO $$ BEGIN ASSERT (SELECT count(*) FROM p) = 10; END $$")
 }
 
+// TestNotNullNamesTaken: the server would choose another name for a NOT NULL where a constraint has the usual one, and not for one that is written.
+func TestNotNullNamesTaken(t *testing.T) {
+	s := pgtest.Start(t)
+	if s.Major() < 18 {
+		t.Skip("NOT NULL has no names before PostgreSQL 18")
+	}
+	const table = "CREATE TABLE t (a int NOT NULL, b int); "
+	for name, c := range map[string][2]string{
+		"table behind its copy":    {"", table + "CREATE TABLE copy (LIKE t INCLUDING ALL)"},
+		"column":                   {"CREATE TABLE t (b int); CREATE TABLE o (a int, CONSTRAINT t_a_not_null CHECK (a > 0))", "CREATE TABLE t (b int, a int NOT NULL); CREATE TABLE o (a int, CONSTRAINT t_a_not_null CHECK (a > 0))"},
+		"not null":                 {"CREATE TABLE t (a int, b int); CREATE DOMAIN d AS int CONSTRAINT t_a_not_null CHECK (VALUE > 0)", table + "CREATE DOMAIN d AS int CONSTRAINT t_a_not_null CHECK (VALUE > 0)"},
+		"domain":                   {"", "CREATE TABLE a (x_y int NOT NULL); CREATE DOMAIN a_x_y AS int NOT NULL"},
+		"names that join the same": {"", "CREATE TABLE b_b (c int NOT NULL); CREATE TABLE b (b_c int NOT NULL); CREATE TABLE x (b_c int CONSTRAINT b_b_c_not_null NOT NULL)"},
+		"renamed":                  {table + "CREATE TABLE u (a int NOT NULL)", "CREATE TABLE v (a int CONSTRAINT t_a_not_null NOT NULL, b int); CREATE TABLE t (a int NOT NULL, n text); CREATE TABLE u (a int NOT NULL)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			target := s.NewDatabase(t, c[0])
+			converge(t, engine.Options{URL: target}, declare(t, s, c[1]))
+			converge(t, engine.Options{URL: target}, declare(t, s, c[0]))
+		})
+	}
+}
+
 func TestNotNullNamesAsTheServer(t *testing.T) {
 	s := pgtest.Start(t)
 	if s.Major() < 18 {

@@ -220,8 +220,7 @@ func (r *reader) readConstraints(ctx context.Context) error {
 		}
 		t := r.tables[oid]
 		mark(t, c.Name, marks)
-		if inherited {
-			r.own[partKey{table: t.Name, name: c.Name}] = own && c.Kind == model.Check
+		if inherited && (c.Kind != model.Check || !own) {
 			t = r.fromParents(t.Name)
 		}
 		t.Constraints = append(t.Constraints, c)

@@ -115,14 +115,20 @@ func (p *planner) leave(o *model.Table, parents []model.Name) {
 	}
 	o.Partition = nil
 	o.Inherits = slices.DeleteFunc(slices.Clone(o.Inherits), func(n model.Name) bool { return slices.Contains(parents, n) })
-	if len(o.Inherits) > 0 {
-		return // columns of the parents that stay; a plan that is wrong about the others does not reach its end
+	own := p.inherited[o.Name]
+	if len(o.Inherits) > 0 { // columns of the parents that stay; a plan that is wrong about the others does not reach its end
+		if own != nil {
+			o.Constraints = slices.Concat(o.Constraints, slices.DeleteFunc(slices.Clone(own.Constraints), func(c model.Constraint) bool {
+				return slices.ContainsFunc(o.Inherits, func(parent model.Name) bool { return p.keepsCheck(parent, c.Name) })
+			}))
+		}
+		return
 	}
 	o.Columns = slices.Clone(o.Columns)
 	for i := range o.Columns {
 		o.Columns[i].Inherited = false
 	}
-	if own := p.inherited[o.Name]; own != nil {
+	if own != nil {
 		for i := range own.Columns {
 			o.Column(own.Columns[i].Name).NotNullRule = own.Columns[i].NotNullRule
 		}
@@ -141,6 +147,19 @@ func (p *planner) refuseJoin(o, n *model.Table, leaves, joins []model.Name) erro
 	for i := range n.Columns {
 		if c := &n.Columns[i]; c.Inherited && (o.Column(c.Name) == nil || !o.Column(c.Name).Inherited || len(leaves) == len(o.Inherits)) {
 			return refuseObject("column %q of table %q.%q is declared as inherited and is the table's own: PostgreSQL cannot change that; declare it in the table as well", c.Name, n.Schema, n.Name.Name)
+		}
+	}
+	for _, parent := range joins {
+		t := p.relative(parent)
+		if t == nil {
+			continue
+		}
+		for _, c := range p.inheritedChecks(t) {
+			stays := slices.ContainsFunc(o.Parents(), func(name model.Name) bool { return !slices.Contains(leaves, name) && p.givesCheck(p.relative(name), c.Name) })
+			if !stays && !hasCheck(n, c.Name) {
+				return refuseObject("the check %q of table %q.%q is declared in its new parent %q.%q alone: PostgreSQL wants it in a table that joins a parent, and keeps it there; declare it in the table as well",
+					c.Name, n.Schema, n.Name.Name, parent.Schema, parent.Name)
+			}
 		}
 	}
 	return nil
@@ -164,11 +183,9 @@ func (p *planner) join(o, n *model.Table, parents []model.Name, bound *model.Par
 			}
 		}
 		p.familyStep(phaseAttach, n, sql, kind, diff.Warning, "the table is declared under that parent", hazard, others)
-		if t := p.relative(parent); t != nil {
-			adopt(o, n, t, bound != nil)
-			if bound != nil {
-				p.attachedNotNulls(n, t)
-			}
+		if t := p.relative(parent); t != nil && bound != nil {
+			p.adopt(o, n, t)
+			p.attachedNotNulls(n, t)
 		}
 	}
 	n.Partition = nil
@@ -181,23 +198,20 @@ func (p *planner) join(o, n *model.Table, parents []model.Name, bound *model.Par
 	}
 }
 
-// adopt gives a joining table the checks that its parent wants, and leaves what the parent's keys and indexes will take over.
-func adopt(o, n, parent *model.Table, partition bool) {
+// adopt gives a table that becomes a partition the checks that its parent wants, and leaves what the parent's keys and indexes will take over.
+func (p *planner) adopt(o, n, parent *model.Table) {
 	n.Constraints, n.Indexes = slices.Clone(n.Constraints), slices.Clone(n.Indexes)
 	has := func(name string) bool {
 		return slices.ContainsFunc(n.Constraints, func(c model.Constraint) bool { return c.Name == name })
 	}
-	for _, c := range parent.Constraints {
-		if c.Kind == model.Check && !c.NoInherit && !has(c.Name) {
+	for _, c := range p.inheritedChecks(parent) {
+		if !has(c.Name) {
 			c.Comment = ""
 			if i := slices.IndexFunc(o.Constraints, func(k model.Constraint) bool { return k.Name == c.Name }); i >= 0 {
 				c.Comment = o.Constraints[i].Comment
 			}
 			n.Constraints = append(n.Constraints, c)
 		}
-	}
-	if !partition {
-		return
 	}
 	for _, k := range o.Constraints {
 		if k.Kind != model.Check && !has(k.Name) && slices.ContainsFunc(parent.Constraints, func(c model.Constraint) bool { return sameButName(&c, &k) }) {
@@ -360,34 +374,4 @@ func (p *planner) startState(t *model.Table, column string) model.Column {
 	}
 	b.Comment, b.ColumnExtras = "", model.ColumnExtras{}
 	return b
-}
-
-// dropOwnChecks drops checks that a table has from its parents and would keep although these lose them. Parents are planned before it.
-func (p *planner) dropOwnChecks(n *model.Table) {
-	inherited := p.inherited[n.Name]
-	if inherited == nil {
-		return
-	}
-	for i := range inherited.Constraints {
-		c := &inherited.Constraints[i]
-		if !p.own[partKey{table: n.Name, name: c.Name}] || len(n.Parents()) == 0 {
-			continue
-		}
-		stays := slices.ContainsFunc(n.Parents(), func(name model.Name) bool {
-			parent := p.relative(name)
-			return parent != nil && !p.dropped[partKey{table: name, name: c.Name}] && (counterpart(parent, c) != nil || p.hasFromParents(parent, c.Name))
-		})
-		if !stays {
-			p.dropConstraint(n.Name, c, "the constraint of its parent goes")
-		}
-	}
-}
-
-// hasFromParents reports whether a table has a check from its own parents, and keeps it.
-func (p *planner) hasFromParents(t *model.Table, check string) bool {
-	return slices.ContainsFunc(t.Parents(), func(name model.Name) bool {
-		parent := p.relative(name)
-		return parent != nil && !p.dropped[partKey{table: name, name: check}] &&
-			(slices.ContainsFunc(parent.Constraints, func(c model.Constraint) bool { return c.Name == check }) || p.hasFromParents(parent, check))
-	})
 }

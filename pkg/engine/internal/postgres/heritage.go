@@ -8,21 +8,19 @@ import (
 
 // heritage is what tables of the target have from their parents. It is no part of the model.
 type heritage struct {
-	// inherited holds, table by table, constraints and indexes, and since PostgreSQL 18 the columns with a NOT NULL.
+	// inherited holds, table by table, constraints and indexes that the table has from them alone, and since PostgreSQL 18 the columns with a NOT NULL.
 	inherited map[model.Name]*model.Table
-	// own are those checks that the table would keep without its parents.
-	own map[partKey]bool
 	// ownNotNulls are the columns that would stay NOT NULL without the parents.
 	ownNotNulls map[model.ColumnRef]bool
 }
 
 func newHeritage() heritage {
-	return heritage{inherited: map[model.Name]*model.Table{}, own: map[partKey]bool{}, ownNotNulls: map[model.ColumnRef]bool{}}
+	return heritage{inherited: map[model.Name]*model.Table{}, ownNotNulls: map[model.ColumnRef]bool{}}
 }
 
 // cloneHeritage makes a copy that renames may change.
 func cloneHeritage(h *heritage) heritage {
-	c := heritage{inherited: maps.Clone(h.inherited), own: maps.Clone(h.own), ownNotNulls: maps.Clone(h.ownNotNulls)}
+	c := heritage{inherited: maps.Clone(h.inherited), ownNotNulls: maps.Clone(h.ownNotNulls)}
 	for name, t := range c.inherited {
 		copied := *t
 		cloneParts(&copied)
@@ -36,13 +34,6 @@ func (h *heritage) renameTable(old, name model.Name) {
 		t.Name = name
 		h.inherited[name] = t
 		delete(h.inherited, old)
-	}
-	for key := range maps.Clone(h.own) {
-		if key.table == old {
-			delete(h.own, key)
-			key.table = name
-			h.own[key] = true
-		}
 	}
 	for ref := range maps.Clone(h.ownNotNulls) {
 		if ref.Table == old {

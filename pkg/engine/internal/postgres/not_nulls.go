@@ -310,3 +310,78 @@ func childrenFirst(steps []step) []step {
 	}
 	return out
 }
+
+// The server gives a NOT NULL that is written without a name the first one of its own that no constraint of the schema has. Where another has that,
+// it would be called something else than declared, and so its name is written: two tables may have constraints of one name, as after LIKE.
+
+// named is a column with the name of its NOT NULL where the server would choose another.
+func (p *planner) named(table model.Name, c *model.Column) *model.Column {
+	if p.major < 18 || !c.NotNull || c.NotNullRule != nil || c.Inherited {
+		return c
+	}
+	if t := p.to.Table(table); t != nil {
+		if _, after := p.handedDown(t, c.Name); after {
+			return c // it is theirs
+		}
+	}
+	name := notNullName(table.Name, c.Name)
+	ref := model.ColumnRef{Table: table, Column: c.Name}
+	if !slices.ContainsFunc(p.takenNames()[model.Name{Schema: table.Schema, Name: name}], func(by model.ColumnRef) bool { return by != ref }) {
+		return c
+	}
+	written := *c
+	written.NotNullRule = &model.NotNullRule{Name: name}
+	return &written
+}
+
+func (p *planner) namedColumns(t *model.Table) *model.Table {
+	out := *t
+	out.Columns = slices.Clone(t.Columns)
+	for i := range out.Columns {
+		out.Columns[i] = *p.named(t.Name, &t.Columns[i])
+	}
+	return &out
+}
+
+// takenNames are the names of all constraints that are there before the plan or behind it, with the column of a NOT NULL.
+func (p *planner) takenNames() map[model.Name][]model.ColumnRef {
+	if p.taken != nil {
+		return p.taken
+	}
+	p.taken = map[model.Name][]model.ColumnRef{}
+	take := func(schema, name string, by model.ColumnRef) {
+		key := model.Name{Schema: schema, Name: name}
+		p.taken[key] = append(p.taken[key], by)
+	}
+	table := func(t *model.Table) {
+		for i := range t.Constraints {
+			take(t.Schema, t.Constraints[i].Name, model.ColumnRef{Table: t.Name})
+		}
+		for i := range t.Columns {
+			ref := model.ColumnRef{Table: t.Name, Column: t.Columns[i].Name}
+			if r := t.Columns[i].NotNullRule; r != nil {
+				take(t.Schema, r.Name, ref)
+			} else if t.Columns[i].NotNull {
+				take(t.Schema, notNullName(t.Name.Name, ref.Column), ref)
+			}
+		}
+	}
+	for _, db := range []*model.Database{p.from, p.to, p.excluded} {
+		for i := range db.Tables {
+			table(&db.Tables[i])
+		}
+		for i := range db.Domains {
+			d := &db.Domains[i]
+			for j := range d.Checks {
+				take(d.Schema, d.Checks[j].Name, model.ColumnRef{Table: d.Name})
+			}
+			if d.NotNull {
+				take(d.Schema, d.Name.Name+"_not_null", model.ColumnRef{Table: d.Name})
+			}
+		}
+	}
+	for _, t := range p.inherited {
+		table(t)
+	}
+	return p.taken
+}

@@ -37,9 +37,9 @@ func (p *planner) changeConstraint(table model.Name, c diff.ConstraintChange) {
 }
 
 // goesWithColumn reports whether a constraint that is not declared vanishes with one of its columns. Foreign keys and what they
-// point to are always dropped by name.
+// point to are always dropped by name, and so are checks that children have as well: the server would leave them there as inherited for good.
 func (p *planner) goesWithColumn(table model.Name, c *model.Constraint) bool {
-	if c.Kind != model.Check || callsAny(p.movingLate, c.Expression) {
+	if c.Kind != model.Check || p.children[table] || callsAny(p.movingLate, c.Expression) {
 		return false
 	}
 	for _, column := range c.Columns {

@@ -140,8 +140,7 @@ func (p *planner) marks(o, n *model.Table) {
 		}})
 	}
 	again := func(index string) bool { return p.again(n.Name, index) }
-	if o.ReplicaIdentity != n.ReplicaIdentity || o.ReplicaIndex != n.ReplicaIndex || again(n.ReplicaIndex) {
-		p.releaseIdentity(o, n)
+	if released := p.releaseIdentity(o); released || o.ReplicaIdentity != n.ReplicaIdentity || o.ReplicaIndex != n.ReplicaIndex || again(n.ReplicaIndex) {
 		identity := map[string]string{"": "DEFAULT", "full": "FULL", "nothing": "NOTHING"}[n.ReplicaIdentity]
 		if n.ReplicaIdentity == "index" {
 			identity = "USING INDEX " + ident(n.ReplicaIndex)
@@ -159,26 +158,40 @@ func (p *planner) marks(o, n *model.Table) {
 	}
 }
 
-// releaseIdentity takes an index out of its duty where a column of it loses NOT NULL, which the server would not allow.
-func (p *planner) releaseIdentity(o, n *model.Table) {
-	if o.ReplicaIdentity != "index" {
-		return
+// releaseIdentity takes an index out of its duty where a column of it loses NOT NULL, be it for a while, which the server would not allow. It reports
+// whether it has.
+func (p *planner) releaseIdentity(o *model.Table) bool {
+	if o.ReplicaIdentity != "index" || p.again(o.Name, o.ReplicaIndex) {
+		return false
 	}
-	loses := func(column string) bool {
-		before, after := o.Column(column), n.Column(column)
-		return before != nil && before.NotNull && after != nil && !after.NotNull
-	}
+	loses := func(column string) bool { return p.losesNotNull(o.Name, column) }
 	covers := slices.ContainsFunc(o.Indexes, func(x model.Index) bool {
 		return x.Name == o.ReplicaIndex && slices.ContainsFunc(x.Keys, func(k model.IndexKey) bool { return loses(k.Column) })
 	}) || slices.ContainsFunc(o.Constraints, func(c model.Constraint) bool {
 		return c.Name == o.ReplicaIndex && slices.ContainsFunc(c.Columns, loses)
 	})
-	if covers && !p.again(n.Name, o.ReplicaIndex) {
-		p.add(phaseRelease, step{table: n.Name, Statement: plan.Statement{
-			SQL: "ALTER TABLE " + qualified(n.Name) + " REPLICA IDENTITY DEFAULT", Severity: diff.Warning, Kind: "release_replica_identity", Object: display(n.Schema, n.Name.Name),
+	if covers {
+		p.add(phaseRelease, step{table: o.Name, Statement: plan.Statement{
+			SQL: "ALTER TABLE " + qualified(o.Name) + " REPLICA IDENTITY DEFAULT", Severity: diff.Warning, Kind: "release_replica_identity", Object: display(o.Schema, o.Name.Name),
 			Reason: "a column of the replica identity loses NOT NULL", Lock: lockExclusive,
 		}})
 	}
+	return covers
+}
+
+// losesNotNull reports whether a statement of the plan takes a NOT NULL off a column that stays, or leaves it unproved: the table's own, or a parent's
+// that the table may get back.
+func (p *planner) losesNotNull(table model.Name, column string) bool {
+	o, n := p.from.Table(table), p.to.Table(table)
+	if o == nil || n == nil {
+		return false
+	}
+	holds := func(c *model.Column) bool { return c.NotNull && (c.NotNullRule == nil || !c.NotNullRule.NotValid) }
+	before, after := o.Column(column), n.Column(column)
+	if before == nil || after == nil || !holds(before) {
+		return false
+	}
+	return !holds(after) || slices.ContainsFunc(o.Parents(), func(parent model.Name) bool { return p.losesNotNull(parent, column) })
 }
 
 // keyStatistics plans the targets of an index's expressions. Another type of a column may have built the index again.
@@ -284,7 +297,7 @@ func (p *planner) setNotNull(ph phase, table model.Name, o, n *model.Column) {
 		if p.provedNotNull(table, n.Name) {
 			hazard = ""
 		}
-		if n.NotNullRule == nil {
+		if n = p.named(table, n); n.NotNullRule == nil {
 			add("ALTER COLUMN "+ident(n.Name)+" SET NOT NULL", "set_not_null", diff.Warning, "the column is declared NOT NULL", hazard)
 			return
 		}

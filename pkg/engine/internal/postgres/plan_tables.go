@@ -29,7 +29,7 @@ func (p *planner) planTables() {
 
 func (p *planner) createTable(t *model.Table) {
 	first, waiting := p.firstForm(t)
-	sql, later := createTableSQL(first, p.inheritedNotNulls(t))
+	sql, later := createTableSQL(p.namedColumns(first), p.inheritedNotNulls(t))
 	s := step{table: t.Name, Statement: plan.Statement{
 		SQL: sql, Severity: diff.Safe, Kind: "create_table", Object: display(t.Schema, t.Name.Name), Reason: "the table is declared and does not exist",
 	}}
@@ -151,7 +151,6 @@ func (p *planner) alterTable(o, n *model.Table) {
 	}
 	p.planColumns(o, n)
 	p.recreateParts(o, n)
-	p.dropOwnChecks(n)
 	p.alterRelation(o, n) // last: it asks what was dropped
 }
 

@@ -106,6 +106,7 @@ type planner struct {
 	children map[model.Name]bool // the tables that have children, on either side
 	moves    map[model.Name]bool // the tables that leave or join a parent
 	dropped  map[partKey]bool    // constraints and indexes that the plan drops
+	taken    map[model.Name][]model.ColumnRef
 	heritage                     // under the names behind the renames
 	ties     []tie
 	definitionPlan
@@ -190,6 +191,9 @@ func (p *planner) plan() ([]step, error) {
 	p.planTypes()
 	p.planSequences()
 	p.planTables()
+	if err := p.refuseHeldChecks(); err != nil {
+		return nil, err
+	}
 	p.releaseParts()
 	if err := p.planRows(); err != nil {
 		return nil, err
