@@ -127,12 +127,29 @@ func TestMergedChecks(t *testing.T) {
 		"the child's to parent": {own, ruled, true},
 		"otherwise":             {both, other, true},
 		"otherwise, inherited":  {both, "CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 1)); CREATE TABLE c (a int) INHERITS (zp)", true},
-		"name":                  {both, strings.ReplaceAll(both, " k ", " l "), true},
-		"comment":               {both, both + "COMMENT ON CONSTRAINT k ON c IS 'x'", true},
-		"not valid":             {both, plain + "ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID; ALTER TABLE c ADD CONSTRAINT k CHECK (a > 0) NOT VALID", true},
-		"not valid above":       {both, own + "ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID", true},
-		"not inherited":         {both, "CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0) NO INHERIT); CREATE TABLE c (a int, CONSTRAINT k CHECK (a > 0)) INHERITS (zp)", true},
-		"type":                  {both, "CREATE TABLE zp (a bigint, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (a bigint, CONSTRAINT k CHECK (a > 0)) INHERITS (zp)", true},
+		"not valid, validated in the child": {
+			plain + "ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID",
+			plain + "ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID; ALTER TABLE c ADD CONSTRAINT k CHECK (a > 0) NOT VALID; ALTER TABLE c VALIDATE CONSTRAINT k", false,
+		},
+		"not valid, the child's too": {
+			plain + "ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID; COMMENT ON CONSTRAINT k ON c IS 'x'",
+			plain + "ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID; ALTER TABLE c ADD CONSTRAINT k CHECK (a > 0) NOT VALID", false,
+		},
+		"not valid, validated below a new one": {plain + "ALTER TABLE c ADD CONSTRAINT k CHECK (a > 0) NOT VALID", both, false},
+		"not valid, a new child's":             {"CREATE TABLE zp (a int); ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID", plain + "ALTER TABLE c ADD CONSTRAINT k CHECK (a > 0); ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID", true},
+		"not valid, joins": {
+			"CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (a int); ALTER TABLE c ADD CONSTRAINT k CHECK (a > 0) NOT VALID", both, false,
+		},
+		"not valid, becomes a partition": {
+			"CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)) PARTITION BY LIST (a); CREATE TABLE c (a int); ALTER TABLE c ADD CONSTRAINT k CHECK (a > 0) NOT VALID",
+			"CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)) PARTITION BY LIST (a); CREATE TABLE c PARTITION OF zp FOR VALUES IN (1)", true,
+		},
+		"name":            {both, strings.ReplaceAll(both, " k ", " l "), true},
+		"comment":         {both, both + "COMMENT ON CONSTRAINT k ON c IS 'x'", true},
+		"not valid":       {both, plain + "ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID; ALTER TABLE c ADD CONSTRAINT k CHECK (a > 0) NOT VALID", true},
+		"not valid above": {both, own + "ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID", true},
+		"not inherited":   {both, "CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0) NO INHERIT); CREATE TABLE c (a int, CONSTRAINT k CHECK (a > 0)) INHERITS (zp)", true},
+		"type":            {both, "CREATE TABLE zp (a bigint, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (a bigint, CONSTRAINT k CHECK (a > 0)) INHERITS (zp)", true},
 		"enum": {
 			"CREATE TYPE e AS ENUM ('x', 'y'); CREATE TABLE zp (a e, CONSTRAINT k CHECK (a = 'x')); CREATE TABLE c (a e, CONSTRAINT k CHECK (a = 'x')) INHERITS (zp)",
 			"CREATE TYPE e AS ENUM ('x'); CREATE TABLE zp (a e, CONSTRAINT k CHECK (a = 'x')); CREATE TABLE c (a e, CONSTRAINT k CHECK (a = 'x')) INHERITS (zp)", true,
@@ -196,6 +213,10 @@ func TestMergedChecksRefused(t *testing.T) {
 		"loses its state": {
 			"CREATE TABLE zp (a int); CREATE TABLE c (CONSTRAINT k CHECK (a > 0)) INHERITS (zp); ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID",
 			"CREATE TABLE zp (a int); CREATE TABLE c () INHERITS (zp); ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID; ALTER TABLE c ADD CONSTRAINT k CHECK (a > 0) NOT VALID", held,
+		},
+		"declared not valid": {
+			"CREATE TABLE zp (a int); CREATE TABLE c () INHERITS (zp); ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID; ALTER TABLE c VALIDATE CONSTRAINT k",
+			"CREATE TABLE zp (a int); CREATE TABLE c () INHERITS (zp); ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID; ALTER TABLE c ADD CONSTRAINT k CHECK (a > 0) NOT VALID", `the check "k" of table "public"."c" is declared NOT VALID in the table`,
 		},
 		"joins without it":      {"CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (a int)", ruled, `the check "k" of table "public"."c" is declared in its new parent "public"."zp" alone`},
 		"joins a grandparent's": {"CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE m () INHERITS (zp); CREATE TABLE c (a int)", "CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE m () INHERITS (zp); CREATE TABLE c (a int) INHERITS (m)", `the check "k" of table "public"."c" is declared in its new parent "public"."m" alone`},

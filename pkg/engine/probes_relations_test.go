@@ -180,6 +180,15 @@ func TestRowsStayWhilePartitionsMove(t *testing.T) {
 	s.Exec(t, target, "DO $$ BEGIN ASSERT (SELECT count(*) FROM p) = 10; END $$")
 }
 
+// TestKeysOfGrandparentsStay: a table that becomes a partition of a partition keeps the key and the index that come from further up.
+func TestKeysOfGrandparentsStay(t *testing.T) {
+	s := pgtest.Start(t)
+	const family = "CREATE TABLE g (id int NOT NULL, k text NOT NULL, PRIMARY KEY (id, k)) PARTITION BY LIST (k); CREATE INDEX i ON g (k); CREATE TABLE p PARTITION OF g DEFAULT PARTITION BY LIST (id); "
+	target := s.NewDatabase(t, family+"CREATE TABLE c (id int NOT NULL, k text NOT NULL, PRIMARY KEY (id, k)); CREATE INDEX c_k_idx ON c (k)")
+	doc := converge(t, engine.Options{URL: target}, declare(t, s, family+"CREATE TABLE c PARTITION OF p FOR VALUES IN (1)"))
+	assert.Equal(t, []string{`ALTER TABLE "public"."p" ATTACH PARTITION "public"."c" FOR VALUES IN (1)`}, statements(doc))
+}
+
 // TestNotNullNamesTaken: the server would choose another name for a NOT NULL where a constraint has the usual one, and not for one that is written.
 func TestNotNullNamesTaken(t *testing.T) {
 	s := pgtest.Start(t)

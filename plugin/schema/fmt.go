@@ -41,7 +41,7 @@ func (o *formatOptions) run(args []string) error {
 	var files []render.FormattedFile
 	for _, f := range all {
 		if f.text != nil && !o.check {
-			if err := replace(f); err != nil {
+			if err := replaceFile(f.path, f.text); err != nil {
 				return err
 			}
 		}
@@ -107,30 +107,4 @@ func formatAll(paths []string) ([]formatted, error) {
 		all = append(all, f)
 	}
 	return all, errors.Join(faults...)
-}
-
-// replace writes beside the file and renames, so that a file is never half written. A symbolic link stays one.
-func replace(f formatted) error {
-	target, err := filepath.EvalSymlinks(f.path)
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", f.path, err)
-	}
-	info, err := os.Stat(target)
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", f.path, err)
-	}
-	temporary, err := os.CreateTemp(filepath.Dir(target), ".ptah-fmt-")
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", f.path, err)
-	}
-	defer func() { _ = os.Remove(temporary.Name()) }()
-	_, err = temporary.Write(f.text)
-	err = errors.Join(err, temporary.Chmod(info.Mode().Perm()), temporary.Close())
-	if err == nil {
-		err = os.Rename(temporary.Name(), target)
-	}
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", f.path, err)
-	}
-	return nil
 }

@@ -137,8 +137,8 @@ func (o *inspectOptions) declaration(ctx context.Context, database *model.Databa
 	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(o.rest, rest, 0o644); err != nil { //nolint:gosec // a declaration, as the shell would write it
-		return nil, fmt.Errorf("writing what SQL declares: %w", err)
+	if err := replaceFile(o.rest, rest); err != nil {
+		return nil, err
 	}
 	return data, nil
 }

@@ -154,8 +154,10 @@ func (p *planner) refuseJoin(o, n *model.Table, leaves, joins []model.Name) erro
 		if t == nil {
 			continue
 		}
-		for _, c := range p.inheritedChecks(t) {
-			stays := slices.ContainsFunc(o.Parents(), func(name model.Name) bool { return !slices.Contains(leaves, name) && p.givesCheck(p.relative(name), c.Name) })
+		for _, c := range p.handedChecks(t) {
+			stays := slices.ContainsFunc(o.Parents(), func(name model.Name) bool {
+				return !slices.Contains(leaves, name) && p.handsCheck(p.relative(name), c.Name)
+			})
 			if !stays && !hasCheck(n, c.Name) {
 				return refuseObject("the check %q of table %q.%q is declared in its new parent %q.%q alone: PostgreSQL wants it in a table that joins a parent, and keeps it there; declare it in the table as well",
 					c.Name, n.Schema, n.Name.Name, parent.Schema, parent.Name)
@@ -198,13 +200,13 @@ func (p *planner) join(o, n *model.Table, parents []model.Name, bound *model.Par
 	}
 }
 
-// adopt gives a table that becomes a partition the checks that its parent wants, and leaves what the parent's keys and indexes will take over.
+// adopt gives a table that becomes a partition the checks that its parent wants, and leaves what the keys and indexes of the parent, or of its parents, will take over.
 func (p *planner) adopt(o, n, parent *model.Table) {
 	n.Constraints, n.Indexes = slices.Clone(n.Constraints), slices.Clone(n.Indexes)
 	has := func(name string) bool {
 		return slices.ContainsFunc(n.Constraints, func(c model.Constraint) bool { return c.Name == name })
 	}
-	for _, c := range p.inheritedChecks(parent) {
+	for _, c := range p.handedChecks(parent) {
 		if !has(c.Name) {
 			c.Comment = ""
 			if i := slices.IndexFunc(o.Constraints, func(k model.Constraint) bool { return k.Name == c.Name }); i >= 0 {
@@ -213,16 +215,21 @@ func (p *planner) adopt(o, n, parent *model.Table) {
 			n.Constraints = append(n.Constraints, c)
 		}
 	}
+	lineage := p.lineage(parent)
 	for _, k := range o.Constraints {
-		if k.Kind != model.Check && !has(k.Name) && slices.ContainsFunc(parent.Constraints, func(c model.Constraint) bool { return sameButName(&c, &k) }) {
+		if k.Kind != model.Check && !has(k.Name) && slices.ContainsFunc(lineage, func(above *model.Table) bool {
+			return slices.ContainsFunc(above.Constraints, func(c model.Constraint) bool { return sameButName(&c, &k) })
+		}) {
 			n.Constraints = append(n.Constraints, k)
 		}
 	}
 	for _, x := range o.Indexes {
 		declared := slices.ContainsFunc(n.Indexes, func(y model.Index) bool { return y.Name == x.Name })
-		if !declared && slices.ContainsFunc(parent.Indexes, func(y model.Index) bool {
-			y.Name, y.Comment, y.Options = x.Name, x.Comment, x.Options
-			return diff.IndexChange{Old: &x, New: &y}.OnlyComment()
+		if !declared && slices.ContainsFunc(lineage, func(above *model.Table) bool {
+			return slices.ContainsFunc(above.Indexes, func(y model.Index) bool {
+				y.Name, y.Comment, y.Options = x.Name, x.Comment, x.Options
+				return diff.IndexChange{Old: &x, New: &y}.OnlyComment()
+			})
 		}) {
 			n.Indexes = append(n.Indexes, x)
 		}

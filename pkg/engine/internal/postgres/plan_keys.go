@@ -11,6 +11,8 @@ import (
 // changeConstraint plans one constraint of a table that both sides have.
 func (p *planner) changeConstraint(table model.Name, c diff.ConstraintChange) {
 	switch {
+	case c.Old == nil && p.heldCheck(table, c.New) != nil:
+		p.mergeCheck(table, p.heldCheck(table, c.New), c.New)
 	case c.Old == nil:
 		p.addConstraint(table, c.New, false)
 		p.constraintComment(table, nil, c.New)
@@ -93,7 +95,11 @@ func alterConstraint(table model.Name, o, n *model.Constraint) ([]phased, bool) 
 		at.NotEnforced, at.NotValid = n.NotEnforced, false
 	}
 	if at.NotValid && !n.NotValid {
-		add(phaseForeignKeys, alter+"VALIDATE CONSTRAINT "+ident(n.Name), "validate_constraint", "the constraint is not validated", lockShareUpdate, hazardRowsAgainst+"; "+hazardScanBeside)
+		ph := phaseForeignKeys
+		if at.Kind == model.Check {
+			ph = phaseKeys // a parent's check merges with one that is validated alone
+		}
+		add(ph, alter+"VALIDATE CONSTRAINT "+ident(n.Name), "validate_constraint", "the constraint is not validated", lockShareUpdate, hazardRowsAgainst+"; "+hazardScanBeside)
 		at.NotValid = false
 	}
 	set, reset := optionChanges(at.Options, n.Options)

@@ -107,7 +107,7 @@ type planner struct {
 	moves    map[model.Name]bool // the tables that leave or join a parent
 	dropped  map[partKey]bool    // constraints and indexes that the plan drops
 	taken    map[model.Name][]model.ColumnRef
-	heritage                     // under the names behind the renames
+	heritage // under the names behind the renames
 	ties     []tie
 	definitionPlan
 	privilegePlan
