@@ -137,6 +137,10 @@ func TestMergedChecks(t *testing.T) {
 		},
 		"not valid, validated below a new one": {plain + "ALTER TABLE c ADD CONSTRAINT k CHECK (a > 0) NOT VALID", both, false},
 		"not valid, a new child's":             {"CREATE TABLE zp (a int); ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID", plain + "ALTER TABLE c ADD CONSTRAINT k CHECK (a > 0); ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID", true},
+		"not valid above a new one":            {plain, own + "ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID", true},
+		"not valid above a new one, otherwise": {
+			other, "CREATE TABLE zp (a int); CREATE TABLE c (a int) INHERITS (zp); CREATE TABLE g (CONSTRAINT k CHECK (a > 0)) INHERITS (c); ALTER TABLE c ADD CONSTRAINT k CHECK (a > 0) NOT VALID; ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID", true,
+		},
 		"not valid, joins": {
 			"CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (a int); ALTER TABLE c ADD CONSTRAINT k CHECK (a > 0) NOT VALID", both, false,
 		},

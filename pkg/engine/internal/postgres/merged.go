@@ -114,7 +114,7 @@ func (p *planner) refuseMergedColumn(o, n *model.Table, c *model.Column) error {
 	return nil
 }
 
-// mergedFirst puts what adds a merged column in front, children first: the parent's statement finds it there and merges them.
+// mergedFirst puts what adds a merged column or check in front, children first: the parent's statement finds it there and merges them.
 func mergedFirst(steps []step) []step {
 	var first, rest []step
 	for _, s := range steps {

@@ -38,6 +38,13 @@ func (p *planner) heldFromParents(t *model.Table, check string) bool {
 	return slices.ContainsFunc(t.Parents(), func(parent model.Name) bool { return p.keepsCheck(parent, check) })
 }
 
+// mergesCheck reports whether a check of a declared table comes from a parent as well in the end. It is added to the table first: one that is validated does
+// not merge with what a parent that adds it NOT VALID leaves there.
+func (p *planner) mergesCheck(table model.Name, check string) bool {
+	t := p.to.Table(table)
+	return t != nil && slices.ContainsFunc(t.Parents(), func(parent model.Name) bool { return p.handsCheck(p.relative(parent), check) })
+}
+
 // heldCheck is a check that a table of the target has from its parents alone, throughout the plan, and that is declared as its own too; nil where it
 // has none.
 func (p *planner) heldCheck(table model.Name, c *model.Constraint) *model.Constraint {

@@ -154,6 +154,7 @@ func (p *planner) addConstraint(table model.Name, c *model.Constraint, newTable 
 		ph, s.Lock, s.Hazard = phaseForeignKeys, lockShareRow, hazardRowsAgainst+"; "+hazardScan+", nor the referenced one"
 		s.others = p.below(c.Reference.Table)
 	case model.Check:
+		s.merged = p.mergesCheck(table, c.Name)
 		s.Hazard = hazardRowsAgainst + "; " + hazardScanExcl
 	}
 	if c.NotValid || c.NotEnforced {

@@ -124,7 +124,7 @@ type partKey struct {
 type step struct {
 	plan.Statement
 	table  model.Name
-	merged bool         // it adds a column that a parent gains as well
+	merged bool         // it adds a column or a check that a parent gains as well
 	made   bool         // it is about an object beside the tables that the plan has created
 	others []model.Name // tables that it locks beside its own, as far as it is made known here: see lockedBeside
 }
@@ -205,7 +205,7 @@ func (p *planner) plan() ([]step, error) {
 		return nil, err
 	}
 	p.phases[phaseChildNotNulls] = childrenFirst(p.phases[phaseChildNotNulls])
-	for _, ph := range []phase{phaseAddColumns, phaseAddGenerated, phaseLateColumns} {
+	for _, ph := range []phase{phaseAddColumns, phaseAddGenerated, phaseLateColumns, phaseChecks, phaseLateChecks} {
 		p.phases[ph] = mergedFirst(p.phases[ph])
 	}
 	var out, outside []step
