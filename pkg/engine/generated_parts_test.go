@@ -95,7 +95,7 @@ func (d *drawer) newRules(t *model.Table, table string) {
 			}
 			name := quoteIdent("not null " + c.Name)
 			if d.yes() { // as a table made by LIKE has it, and as another table of the schema may be given it
-				name = quoteIdent(tableNames[d.pick(len(tableNames))] + "_" + c.Name + "_not_null")
+				name = quoteIdent(tableNames[d.pick(len(tableNames)-1)] + "_" + c.Name + "_not_null")
 			}
 			d.add("ALTER TABLE %s ADD CONSTRAINT %s NOT NULL %s%s", table, name, quoteIdent(c.Name), d.of("", "", " NOT VALID"))
 			d.commentOn("CONSTRAINT %s ON %s", name, table)

@@ -111,7 +111,7 @@ func (p *planner) addColumn(table model.Name, c *model.Column, again bool) {
 		c, hazard = &bare, p.columnCost(table, &bare)
 	}
 	s := p.columnStep(table, c, "ADD COLUMN "+columnSQL(p.named(table, c)), "add_column", diff.ColumnChange{New: c}.Severity(), reason, hazard)
-	s.merged = p.mergesNew(p.to.Table(table), c.Name)
+	s.adds, s.merged = c.Name, p.mergesNew(p.to.Table(table), c.Name)
 	p.add(ph, s)
 }
 

@@ -124,6 +124,7 @@ type partKey struct {
 type step struct {
 	plan.Statement
 	table  model.Name
+	adds   string       // the column that it adds
 	merged bool         // it adds a column or a check that a parent gains as well
 	made   bool         // it is about an object beside the tables that the plan has created
 	others []model.Name // tables that it locks beside its own, as far as it is made known here: see lockedBeside
@@ -182,9 +183,6 @@ func (p *planner) plan() ([]step, error) {
 	if err := p.refuseStoredRows(); err != nil {
 		return nil, err
 	}
-	if err := p.refusePositions(); err != nil {
-		return nil, err
-	}
 	p.planSchemas()
 	p.planExtensions()
 	p.planEnums()
@@ -207,6 +205,9 @@ func (p *planner) plan() ([]step, error) {
 	p.phases[phaseChildNotNulls] = childrenFirst(p.phases[phaseChildNotNulls])
 	for _, ph := range []phase{phaseAddColumns, phaseAddGenerated, phaseLateColumns, phaseChecks, phaseLateChecks} {
 		p.phases[ph] = mergedFirst(p.phases[ph])
+	}
+	if err := p.refusePositions(); err != nil {
+		return nil, err
 	}
 	var out, outside []step
 	for _, steps := range p.phases {

@@ -8,13 +8,18 @@ import (
 )
 
 // refusePositions names definitions whose text counts the columns of a table, where these stand in another order on the server than in the
-// declaration. The order of columns is no difference, and such a text would read one column for another without any sign of it.
+// declaration. The order of columns is no difference, and such a text would read one column for another without any sign of it. It asks the planned
+// statements.
 func (p *planner) refusePositions() error {
-	moved := map[model.Name]bool{}
+	moved, orders := map[model.Name]bool{}, p.endOrders()
 	for i := range p.to.Tables {
-		if t := &p.to.Tables[i]; !slices.Equal(p.endOrder(t), columnNames(t.Columns)) {
+		if t := &p.to.Tables[i]; !slices.Equal(orders[t.Name], columnNames(t.Columns)) {
 			moved[t.Name] = true
 		}
+	}
+	refuse := func(d *model.Definition, table model.Name) error {
+		return refuseObject("%s %q.%q counts the columns of table %q.%q, and on the server these stand in the order %s: declare the table with its columns in that order",
+			d.Kind, d.Schema, d.Name, table.Schema, table.Name, idents(orders[table]))
 	}
 	if len(moved) == 0 {
 		return nil
@@ -31,23 +36,18 @@ func (p *planner) refusePositions() error {
 		}
 		of[model.Name{Schema: d.Schema, Name: d.Name}] = table
 		if strings.HasSuffix(head, "BEGIN ATOMIC") {
-			return p.refusePosition(d, table)
+			return refuse(d, table)
 		}
 	}
 	for i := range p.to.Definitions {
 		d := &p.to.Definitions[i]
 		if countsColumns(d.Kind) {
 			if name := listed(d.Create, of); name != (model.Name{}) {
-				return p.refusePosition(d, of[name])
+				return refuse(d, of[name])
 			}
 		}
 	}
 	return nil
-}
-
-func (p *planner) refusePosition(d *model.Definition, table model.Name) error {
-	return refuseObject("%s %q.%q counts the columns of table %q.%q, and on the server these stand in the order %s: declare the table with its columns in that order",
-		d.Kind, d.Schema, d.Name, table.Schema, table.Name, idents(p.endOrder(p.to.Table(table))))
 }
 
 // countsColumns reports whether the server writes the definition's query itself.
@@ -63,29 +63,54 @@ func columnNames(columns []model.Column) []string {
 	return names
 }
 
-// endOrder is the order in which the columns of a declared table stand once the plan has run: what is added goes behind what is there.
-func (p *planner) endOrder(t *model.Table) []string {
-	var there, added, computed, late []string
-	if o := p.from.Table(t.Name); o != nil {
-		for i := range o.Columns {
-			if name := o.Columns[i].Name; t.Column(name) != nil && !p.fresh(t.Name, name) {
-				there = append(there, name)
+// endOrders are the orders in which the columns of declared tables stand once the plan has run: a new table begins with what its parents have by then,
+// and what is added goes behind what is there, to the table and to its children.
+func (p *planner) endOrders() map[model.Name][]string {
+	orders, tables := map[model.Name][]string{}, familyOrder(p.to.Tables)
+	for _, t := range tables {
+		if o := p.from.Table(t.Name); o != nil {
+			orders[t.Name] = slices.DeleteFunc(columnNames(o.Columns), func(name string) bool { return t.Column(name) == nil || p.fresh(t.Name, name) })
+		}
+	}
+	var add func(table model.Name, columns ...string)
+	add = func(table model.Name, columns ...string) {
+		for _, name := range columns {
+			if slices.Contains(orders[table], name) {
+				continue // merged
+			}
+			orders[table] = append(orders[table], name)
+			for _, t := range tables {
+				if _, there := orders[t.Name]; there && slices.Contains(t.Parents(), table) {
+					add(t.Name, name)
+				}
 			}
 		}
 	}
-	for i := range t.Columns {
-		c := &t.Columns[i]
-		switch {
-		case !p.fresh(t.Name, c.Name):
-		case p.lateColumns[model.ColumnRef{Table: t.Name, Column: c.Name}]:
-			late = append(late, c.Name)
-		case c.Generated != nil && p.from.Table(t.Name) != nil:
-			computed = append(computed, c.Name)
-		default:
-			added = append(added, c.Name)
+	for _, t := range tables {
+		if p.from.Table(t.Name) != nil {
+			continue
+		}
+		orders[t.Name] = nil
+		for _, parent := range t.Parents() {
+			if above := p.excluded.Table(parent); above != nil {
+				add(t.Name, columnNames(above.Columns)...)
+			}
+			add(t.Name, orders[parent]...)
+		}
+		for i := range t.Columns {
+			if c := &t.Columns[i]; !c.Inherited && !p.lateColumns[model.ColumnRef{Table: t.Name, Column: c.Name}] {
+				add(t.Name, c.Name)
+			}
 		}
 	}
-	return slices.Concat(there, added, computed, late)
+	for _, steps := range p.phases {
+		for _, s := range steps {
+			if s.adds != "" {
+				add(s.table, s.adds)
+			}
+		}
+	}
+	return orders
 }
 
 // returnedRow is the table whose rows a routine returns, and its text up to the line where its body begins. The server writes both in one way.
