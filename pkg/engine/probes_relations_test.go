@@ -65,7 +65,7 @@ var relationProbes = map[string]probe{
 	"inherit column dropped":             {family, "CREATE TABLE zp (b text); CREATE TABLE c (z int) INHERITS (zp)"},
 	"inherit check":                      {family, family + "ALTER TABLE zp ADD CHECK (a > 0); ALTER TABLE zp ADD CONSTRAINT ni CHECK (a > 1) NO INHERIT"},
 	"inherit not null":                   {family, family + "ALTER TABLE zp ALTER a SET NOT NULL; ALTER TABLE c ALTER b SET NOT NULL"},
-	"inherit ends":                       {"CREATE TABLE zp (a int DEFAULT 1, b text, CHECK (a > 0)); CREATE TABLE c (a int DEFAULT 1, b text, z int) INHERITS (zp)", "CREATE TABLE zp (a int DEFAULT 1, b text, CHECK (a > 0)); CREATE TABLE c (a int DEFAULT 1, b text, z int)"},
+	"inherit ends":                       {"CREATE TABLE zp (a int DEFAULT 1, b text, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (a int DEFAULT 1, b text, z int, CONSTRAINT k CHECK (a > 0)) INHERITS (zp)", "CREATE TABLE zp (a int DEFAULT 1, b text, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (a int DEFAULT 1, b text, z int, CONSTRAINT k CHECK (a > 0))"},
 	"inherit check of both":              {"CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (CONSTRAINT k CHECK (a > 0)) INHERITS (zp); CREATE TABLE d () INHERITS (c)", "CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 1)); CREATE TABLE c () INHERITS (zp); CREATE TABLE d () INHERITS (c)"},
 	"inherit check of both goes":         {"CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (CONSTRAINT k CHECK (a > 0)) INHERITS (zp)", "CREATE TABLE zp (a int); CREATE TABLE c () INHERITS (zp)"},
 	"inherit whole family goes":          {family + "CREATE TABLE d () INHERITS (c); CREATE INDEX i ON d (a)", ""},
