@@ -20,6 +20,34 @@ var generatedCases = map[string]probe{
 		"CREATE TABLE p (k int NOT NULL); CREATE TABLE c () INHERITS (p); CREATE UNIQUE INDEX i ON c (k); ALTER TABLE c REPLICA IDENTITY USING INDEX i",
 		"CREATE TABLE p (k int); CREATE TABLE c () INHERITS (p); ALTER TABLE c ALTER k SET NOT NULL; CREATE UNIQUE INDEX i ON c (k); ALTER TABLE c REPLICA IDENTITY USING INDEX i",
 	},
+	"a domain gains a check under a materialized view of whole rows": {
+		"CREATE DOMAIN d AS int; CREATE TABLE t (x d); CREATE MATERIALIZED VIEW m AS SELECT t AS w FROM t",
+		"CREATE DOMAIN d AS int CHECK (VALUE > 0); CREATE TABLE t (x d); CREATE MATERIALIZED VIEW m AS SELECT t AS w FROM t",
+	},
+	"a new child declares a column whose parent stores it otherwise until then": {
+		"CREATE TABLE zp (a text COMPRESSION pglz, b text); ALTER TABLE zp ALTER b SET STORAGE EXTERNAL",
+		"CREATE TABLE zp (a text, b text); CREATE TABLE c (a text, b text) INHERITS (zp); CREATE TABLE d (b text) INHERITS (c)",
+	},
+	"a child's default goes as its parent's collation changes": {
+		`CREATE TABLE zp (a text COLLATE "C" DEFAULT 'x'); CREATE TABLE c () INHERITS (zp); CREATE TABLE d () INHERITS (zp); ALTER TABLE d ALTER a SET DEFAULT 'y'; CREATE TABLE e () INHERITS (zp); ALTER TABLE e ALTER a DROP DEFAULT`,
+		"CREATE TABLE zp (a text); CREATE TABLE c () INHERITS (zp); CREATE TABLE d () INHERITS (zp); ALTER TABLE d ALTER a SET DEFAULT 'z'; CREATE TABLE e () INHERITS (zp)",
+	},
+	"a child has no default as its parent's collation changes": {
+		`CREATE TABLE zp (a text COLLATE "C" DEFAULT 'x'); CREATE TABLE c () INHERITS (zp); ALTER TABLE c ALTER a DROP DEFAULT; CREATE TABLE d () INHERITS (zp)`,
+		`CREATE TABLE zp (a text DEFAULT 'x'); CREATE TABLE c () INHERITS (zp); ALTER TABLE c ALTER a DROP DEFAULT; CREATE TABLE d () INHERITS (zp); ALTER TABLE d ALTER a DROP DEFAULT`,
+	},
+	"statistics with a target of a column that is computed otherwise": {
+		"CREATE TABLE t (a int, g int GENERATED ALWAYS AS (a + 1) STORED); CREATE STATISTICS s ON a, g FROM t; ALTER STATISTICS s SET STATISTICS 50; COMMENT ON STATISTICS s IS 'x'; CREATE INDEX i ON t (a, (g + 1)); ALTER INDEX i ALTER COLUMN 2 SET STATISTICS 7; CLUSTER t USING i",
+		"CREATE TABLE t (a int, g int GENERATED ALWAYS AS (a + 2) STORED); CREATE STATISTICS s ON a, g FROM t; ALTER STATISTICS s SET STATISTICS 50; COMMENT ON STATISTICS s IS 'x'; CREATE INDEX i ON t (a, (g + 1)); ALTER INDEX i ALTER COLUMN 2 SET STATISTICS 7; CLUSTER t USING i",
+	},
+	"a new child stands on columns that its parent gains": {
+		"CREATE TABLE zp (a int); CREATE TABLE pp (a int) PARTITION BY LIST (a)",
+		"CREATE TABLE zp (a int, x int DEFAULT 1, y int); CREATE TABLE c (own int, g int GENERATED ALWAYS AS (own + 1) STORED, gx int GENERATED ALWAYS AS (x + 1) STORED, CHECK (x > 0), CHECK (own > 0), PRIMARY KEY (x, gx), UNIQUE (own), EXCLUDE USING btree (y WITH =), FOREIGN KEY (own) REFERENCES c (own)) INHERITS (zp); COMMENT ON COLUMN c.gx IS 'z'; CREATE TABLE pp (a int, x int) PARTITION BY LIST (a); CREATE TABLE q PARTITION OF pp (CHECK (x > 0), UNIQUE (x)) DEFAULT",
+	},
+	"a new child stands on columns that wait for a routine": {
+		"CREATE TABLE zp (a int); CREATE TABLE q (n int)",
+		"CREATE TABLE q (n int); CREATE FUNCTION counted() RETURNS bigint LANGUAGE sql STABLE BEGIN ATOMIC SELECT count(*) FROM q; END; CREATE TABLE zp (a int, x bigint DEFAULT counted()); CREATE TABLE c (gx bigint GENERATED ALWAYS AS (x + 1) STORED, CHECK (x > 0), UNIQUE (gx)) INHERITS (zp); ALTER TABLE c ALTER x SET DEFAULT 5",
+	},
 	"a sequence leaves a table that becomes unlogged": {
 		"CREATE TABLE t (n int); CREATE SEQUENCE q OWNED BY t.n",
 		"CREATE UNLOGGED TABLE t (n int); CREATE SEQUENCE q",
@@ -139,6 +167,18 @@ var newerCases = map[string]probe{
 	"a replica identity whose NOT NULL is no longer proved": {
 		"CREATE TABLE t (k int NOT NULL); CREATE UNIQUE INDEX i ON t (k); ALTER TABLE t REPLICA IDENTITY USING INDEX i",
 		"CREATE TABLE t (k int); ALTER TABLE t ADD CONSTRAINT x NOT NULL k NOT VALID; CREATE UNIQUE INDEX i ON t (k)",
+	},
+	"a new child keeps the NOT NULL that its parent loses with its type": {
+		"CREATE TABLE zp (k int, a int NOT NULL) PARTITION BY LIST (k); CREATE TABLE y (a int NOT NULL)",
+		"CREATE TABLE zp (k int, a bigint) PARTITION BY LIST (k); CREATE TABLE c PARTITION OF zp (a NOT NULL) DEFAULT; CREATE TABLE y (a bigint); CREATE TABLE yc (CONSTRAINT n NOT NULL a) INHERITS (y)",
+	},
+	"a parent's check is not enforced while its column takes another type": {
+		"CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0) NOT ENFORCED); CREATE TABLE c (CONSTRAINT k CHECK (a > 0)) INHERITS (zp)",
+		"CREATE TABLE zp (a bigint, CONSTRAINT k CHECK (a > 0) NOT ENFORCED); CREATE TABLE c (CONSTRAINT k CHECK (a > 0)) INHERITS (zp)",
+	},
+	"a parent loses the NOT NULL of a child's key": {
+		"CREATE TABLE zp (a int NOT NULL); CREATE TABLE c () INHERITS (zp); ALTER TABLE c ADD PRIMARY KEY (a)",
+		"CREATE TABLE zp (a int); CREATE TABLE c (PRIMARY KEY (a)) INHERITS (zp)",
 	},
 	"a parent's NOT NULL takes another name beside a new child": {
 		"CREATE TABLE zp (a int NOT NULL)",

@@ -64,6 +64,9 @@ func converge(t testing.TB, opts engine.Options, desired *model.Database) plan.D
 	require.NoError(t, err)
 	require.True(t, after.NoChange, "left over: %v", statements(after.Document))
 	require.Equal(t, after.From, after.To)
+	left, err := orphans(ctx, opts.URL)
+	require.NoError(t, err)
+	require.Empty(t, left, "constraints that nothing can drop\n%s", joinLines(statements(doc)))
 	return doc
 }
 

@@ -158,6 +158,9 @@ func converges(rt *rapid.T, tally *gentest.Tally, name string, opts engine.Optio
 	if len(want.Schemas) > 0 && again.From != model.Fingerprint(want) {
 		rt.Fatalf("%s: read back something else\n%s", name, joinLines(statements(result.Document)))
 	}
+	if left, err := orphans(ctx, opts.URL); err != nil || len(left) > 0 {
+		rt.Fatalf("%s: constraints that nothing can drop: %v %v\n%s", name, left, err, joinLines(statements(result.Document)))
+	}
 	tally.Step(change, len(result.Document.Statements))
 	return true
 }

@@ -258,3 +258,20 @@ func TestDomainThatRefusesNothing(t *testing.T) {
 	doc := converge(t, engine.Options{URL: s.NewDatabase(t, domain+"CREATE TABLE t (n int)")}, declare(t, s, domain+"CREATE TABLE t (n d)"))
 	assert.Equal(t, []string{`ALTER TABLE "public"."t" ALTER COLUMN "n" TYPE public.d`}, statements(doc))
 }
+
+// TestMaterializedViewsReadWhatIsThere: over tables that the plan creates there is nothing to read.
+func TestMaterializedViewsReadWhatIsThere(t *testing.T) {
+	s := pgtest.Start(t)
+	const view = "CREATE VIEW v AS SELECT n FROM t; CREATE MATERIALIZED VIEW m AS SELECT n FROM v"
+	const routine = "CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'; CREATE MATERIALIZED VIEW m AS SELECT f() AS n"
+	hazards := func(before, declared string) map[string]string {
+		out := map[string]string{}
+		for _, statement := range planned(t, engine.Options{URL: s.NewDatabase(t, before)}, declare(t, s, declared)).Statements {
+			out[statement.Object] = statement.Hazard
+		}
+		return out
+	}
+	assert.Empty(t, hazards("", "CREATE TABLE t (n int); "+view)["public.m"])
+	assert.Contains(t, hazards("CREATE TABLE t (n int)", "CREATE TABLE t (n int); "+view)["public.m"], "reads all the tables")
+	assert.Contains(t, hazards("", routine)["public.m"], "reads all the tables", "nobody knows what a routine reads")
+}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ptah-run/ptah/pkg/engine"
 	"github.com/ptah-run/ptah/pkg/engine/internal/pgtest"
@@ -74,6 +75,65 @@ func TestMergedColumns(t *testing.T) {
 	}
 }
 
+// TestMergedNotNulls has parents lose columns with NOT NULL that children keep. Nothing may stay behind as inherited.
+func TestMergedNotNulls(t *testing.T) {
+	s := pgtest.Start(t)
+	const parent, child = "CREATE TABLE zp (a int NOT NULL, b text); ", "CREATE TABLE c (a int NOT NULL, b text) INHERITS (zp); "
+	const without = "CREATE TABLE zp (b text); "
+	for name, c := range map[string]struct {
+		since int
+		a, b  string
+		back  bool
+	}{
+		"column goes":           {0, parent + child, without + child, true},
+		"column goes with it":   {0, parent + "CREATE TABLE c (a int, b text) INHERITS (zp)", without + "CREATE TABLE c (a int, b text) INHERITS (zp)", true},
+		"column stays below":    {0, parent + "CREATE TABLE c () INHERITS (zp)", without + "CREATE TABLE c (a int NOT NULL) INHERITS (zp)", false},
+		"goes below":            {0, parent + "CREATE TABLE c () INHERITS (zp)", without + "CREATE TABLE c (a int) INHERITS (zp)", false},
+		"key goes":              {0, "CREATE TABLE zp (a int PRIMARY KEY, b text); CREATE TABLE c (a int, b text) INHERITS (zp)", without + "CREATE TABLE c (a int, b text) INHERITS (zp)", true},
+		"identity goes":         {0, "CREATE TABLE zp (a int GENERATED ALWAYS AS IDENTITY, b text); CREATE TABLE c (a int NOT NULL, b text) INHERITS (zp)", without + child, true},
+		"replica identity goes": {0, parent + child + "CREATE UNIQUE INDEX i ON zp (a); ALTER TABLE zp REPLICA IDENTITY USING INDEX i", without + child, true},
+		"the child's key":       {0, parent + "CREATE TABLE c (a int, b text) INHERITS (zp); ALTER TABLE c ADD PRIMARY KEY (a)", without + "CREATE TABLE c (a int PRIMARY KEY, b text) INHERITS (zp)", true},
+		"the child's replica identity": {
+			0, parent + "CREATE TABLE c (a int, b text) INHERITS (zp); CREATE UNIQUE INDEX i ON c (a); ALTER TABLE c REPLICA IDENTITY USING INDEX i",
+			without + "CREATE TABLE c (a int NOT NULL, b text) INHERITS (zp); CREATE UNIQUE INDEX i ON c (a); ALTER TABLE c REPLICA IDENTITY USING INDEX i", true,
+		},
+		"key of the child's, column stays": {0, parent + "CREATE TABLE c (a int, b text) INHERITS (zp); ALTER TABLE c ADD PRIMARY KEY (a)", "CREATE TABLE zp (a int, b text); CREATE TABLE c (a int PRIMARY KEY, b text) INHERITS (zp)", true},
+		"three levels":                     {0, parent + child + "CREATE TABLE g (a int NOT NULL) INHERITS (c)", without + child + "CREATE TABLE g (a int NOT NULL) INHERITS (c)", true},
+		"three levels, inherited":          {0, parent + child + "CREATE TABLE g () INHERITS (c)", without + child + "CREATE TABLE g () INHERITS (c)", true},
+		"three levels, the last keeps it":  {0, parent + child + "CREATE TABLE g (a int NOT NULL) INHERITS (c)", without + "CREATE TABLE c (b text) INHERITS (zp); CREATE TABLE g (a int NOT NULL) INHERITS (c)", true},
+		"three levels, nothing between":    {0, parent + "CREATE TABLE c () INHERITS (zp); CREATE TABLE g (a int NOT NULL) INHERITS (c)", without + "CREATE TABLE c () INHERITS (zp); CREATE TABLE g (a int NOT NULL) INHERITS (c)", true},
+		"computed":                         {16, "CREATE TABLE zp (a int, g int NOT NULL GENERATED ALWAYS AS (a + 1) STORED); CREATE TABLE c (a int, g int NOT NULL GENERATED ALWAYS AS (a + 1) STORED) INHERITS (zp)", "CREATE TABLE zp (a int); CREATE TABLE c (a int, g int NOT NULL GENERATED ALWAYS AS (a + 1) STORED) INHERITS (zp)", true},
+		"two parents": {
+			0, "CREATE TABLE y (a int NOT NULL); CREATE TABLE z (a int NOT NULL); CREATE TABLE c (a int NOT NULL) INHERITS (y, z)",
+			"CREATE TABLE y (); CREATE TABLE z (a int NOT NULL); CREATE TABLE c (a int NOT NULL) INHERITS (y, z)", true,
+		},
+		"two parents, one loses it": {
+			0, "CREATE TABLE y (a int NOT NULL); CREATE TABLE z (a int NOT NULL); CREATE TABLE c () INHERITS (y, z)",
+			"CREATE TABLE y (a int); CREATE TABLE z (a int NOT NULL); CREATE TABLE c () INHERITS (y, z)", true,
+		},
+		"a partition": {
+			18, "CREATE TABLE zp (a int, b int NOT NULL) PARTITION BY LIST (a); CREATE TABLE c PARTITION OF zp DEFAULT; ALTER TABLE c ADD PRIMARY KEY (b)",
+			"CREATE TABLE zp (a int, b int) PARTITION BY LIST (a); CREATE TABLE c PARTITION OF zp (PRIMARY KEY (b)) DEFAULT", true,
+		},
+		"not null stays below":   {0, parent + child + "CREATE TABLE g () INHERITS (c)", "CREATE TABLE zp (a int, b text); CREATE TABLE c (a int, b text) INHERITS (zp); CREATE TABLE g () INHERITS (c); ALTER TABLE g ALTER a SET NOT NULL", false},
+		"not null stays between": {0, parent + child + "CREATE TABLE g () INHERITS (zp)", "CREATE TABLE zp (a int, b text); CREATE TABLE c (a int NOT NULL, b text) INHERITS (zp); CREATE TABLE g () INHERITS (zp)", true},
+		"new child without it":   {0, parent + child, "CREATE TABLE zp (a int, b text); CREATE TABLE c (a int NOT NULL, b text) INHERITS (zp); CREATE TABLE d () INHERITS (zp)", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if s.Major() < c.since {
+				t.Skip("the server refuses that")
+			}
+			target := s.NewDatabase(t, c.a)
+			a, err := engine.Inspect(testContext(t), target)
+			require.NoError(t, err)
+			converge(t, engine.Options{URL: target}, declare(t, s, c.b))
+			if c.back {
+				converge(t, engine.Options{URL: target}, a)
+			}
+		})
+	}
+}
+
 // TestMergedColumnsRefused: what no statement of the server changes.
 func TestMergedColumnsRefused(t *testing.T) {
 	s := pgtest.Start(t)
@@ -84,14 +144,15 @@ func TestMergedColumnsRefused(t *testing.T) {
 	twoInt, heirInt := two("int")
 	twoBig, heirBig := two("bigint")
 	for name, c := range map[string]struct{ a, b, want string }{
-		"becomes merged":         {heir, "CREATE TABLE zp (a int, b text); CREATE TABLE c (a int) INHERITS (zp)", `column "a" of table "public"."c" is declared in the table too and is inherited alone`},
-		"becomes inherited":      {merged, heir, `column "a" of table "public"."c" is declared as inherited alone`},
-		"parent's comes":         {"CREATE TABLE zp (a int); CREATE TABLE c (b text) INHERITS (zp)", heir, `column "b" of table "public"."c" is declared as inherited alone`},
-		"new child of a retyped": {"CREATE TABLE zp (a int)", "CREATE TABLE zp (a bigint); CREATE TABLE m () INHERITS (zp); CREATE TABLE c (a bigint) INHERITS (m)", `column "a" of the new table "public"."c" is declared in its parent "public"."m" too, which takes another type`},
-		"parent is excluded":     {"CREATE TABLE keep (a int); CREATE TABLE c () INHERITS (keep)", "CREATE TABLE keep (a bigint); CREATE TABLE c () INHERITS (keep)", `column "a" of table "public"."c" is declared with another type and comes from the excluded table "public"."keep"`},
-		"two parents":            {twoInt, twoBig, `column "a" of table "public"."c" is declared with another type and comes from tables "public"."y" and "public"."z"`},
-		"two parents, inherits":  {heirInt, heirBig, `column "a" of table "public"."c" is declared with another type and comes from tables "public"."y" and "public"."z"`},
-		"a routine to wait for":  {narrow, "CREATE TABLE zp (a int, n int); CREATE FUNCTION h() RETURNS int BEGIN ATOMIC SELECT count(*)::int FROM zp; END; CREATE TABLE c (a int, n int DEFAULT h()) INHERITS (zp)", `column "n" is declared in table "public"."c" and in its parent "public"."zp", and one of them has to wait`},
+		"becomes merged":          {heir, "CREATE TABLE zp (a int, b text); CREATE TABLE c (a int) INHERITS (zp)", `column "a" of table "public"."c" is declared in the table too and is inherited alone`},
+		"becomes inherited":       {merged, heir, `column "a" of table "public"."c" is declared as inherited alone`},
+		"parent's comes":          {"CREATE TABLE zp (a int); CREATE TABLE c (b text) INHERITS (zp)", heir, `column "b" of table "public"."c" is declared as inherited alone`},
+		"new child of a retyped":  {"CREATE TABLE zp (a int)", "CREATE TABLE zp (a bigint); CREATE TABLE m () INHERITS (zp); CREATE TABLE c (a bigint) INHERITS (m)", `column "a" of the new table "public"."c" is declared in its parent "public"."m" too, which takes another type`},
+		"partitioned by a coming": {"CREATE TABLE pp (a int) PARTITION BY LIST (a)", "CREATE TABLE pp (a int, x int) PARTITION BY LIST (a); CREATE TABLE c PARTITION OF pp DEFAULT PARTITION BY LIST (x)", `the new table "public"."c" is partitioned by a column that its parent gains in the same plan`},
+		"parent is excluded":      {"CREATE TABLE keep (a int); CREATE TABLE c () INHERITS (keep)", "CREATE TABLE keep (a bigint); CREATE TABLE c () INHERITS (keep)", `column "a" of table "public"."c" is declared with another type and comes from the excluded table "public"."keep"`},
+		"two parents":             {twoInt, twoBig, `column "a" of table "public"."c" is declared with another type and comes from tables "public"."y" and "public"."z"`},
+		"two parents, inherits":   {heirInt, heirBig, `column "a" of table "public"."c" is declared with another type and comes from tables "public"."y" and "public"."z"`},
+		"a routine to wait for":   {narrow, "CREATE TABLE zp (a int, n int); CREATE FUNCTION h() RETURNS int BEGIN ATOMIC SELECT count(*)::int FROM zp; END; CREATE TABLE c (a int, n int DEFAULT h()) INHERITS (zp)", `column "n" is declared in table "public"."c" and in its parent "public"."zp", and one of them has to wait`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := engine.Plan(testContext(t), engine.Options{URL: s.NewDatabase(t, c.a), Exclude: []string{"keep"}}, declare(t, s, c.b))
@@ -153,7 +214,15 @@ func TestMergedChecks(t *testing.T) {
 		"not valid":       {both, plain + "ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID; ALTER TABLE c ADD CONSTRAINT k CHECK (a > 0) NOT VALID", true},
 		"not valid above": {both, own + "ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID", true},
 		"not inherited":   {both, "CREATE TABLE zp (a int, CONSTRAINT k CHECK (a > 0) NO INHERIT); CREATE TABLE c (a int, CONSTRAINT k CHECK (a > 0)) INHERITS (zp)", true},
-		"type":            {both, "CREATE TABLE zp (a bigint, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (a bigint, CONSTRAINT k CHECK (a > 0)) INHERITS (zp)", true},
+		"type under a strict one": {
+			"CREATE TABLE zp (a int); CREATE TABLE c (a int, CONSTRAINT k CHECK (a > 0)) INHERITS (zp); ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID",
+			"CREATE TABLE zp (a bigint); CREATE TABLE c (a bigint, CONSTRAINT k CHECK (a > 0)) INHERITS (zp); ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID", true,
+		},
+		"type under a strict one below": {
+			"CREATE TABLE zp (a int); CREATE TABLE m () INHERITS (zp); CREATE TABLE c (a int, CONSTRAINT k CHECK (a > 0)) INHERITS (m); ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID",
+			"CREATE TABLE zp (a bigint); CREATE TABLE m () INHERITS (zp); CREATE TABLE c (a bigint, CONSTRAINT k CHECK (a > 0)) INHERITS (m); ALTER TABLE zp ADD CONSTRAINT k CHECK (a > 0) NOT VALID", true,
+		},
+		"type": {both, "CREATE TABLE zp (a bigint, CONSTRAINT k CHECK (a > 0)); CREATE TABLE c (a bigint, CONSTRAINT k CHECK (a > 0)) INHERITS (zp)", true},
 		"enum": {
 			"CREATE TYPE e AS ENUM ('x', 'y'); CREATE TABLE zp (a e, CONSTRAINT k CHECK (a = 'x')); CREATE TABLE c (a e, CONSTRAINT k CHECK (a = 'x')) INHERITS (zp)",
 			"CREATE TYPE e AS ENUM ('x'); CREATE TABLE zp (a e, CONSTRAINT k CHECK (a = 'x')); CREATE TABLE c (a e, CONSTRAINT k CHECK (a = 'x')) INHERITS (zp)", true,

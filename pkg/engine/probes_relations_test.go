@@ -126,6 +126,7 @@ func TestNotNullOfParentsAndChildrenRefused(t *testing.T) {
 		"a name for what is inherited": {plain, "CREATE TABLE zp (a int NOT NULL); CREATE TABLE c (CONSTRAINT cn NOT NULL a) INHERITS (zp)", `the NOT NULL constraint "zp_a_not_null" of table "public"."c" is declared as "cn"`},
 		"another name":                 {"CREATE TABLE zp (a int NOT NULL); CREATE TABLE c (CONSTRAINT cn NOT NULL a) INHERITS (zp)", plain, `the NOT NULL constraint "cn" of table "public"."c" is declared as "c_a_not_null"`},
 		"of a new child":               {"CREATE TABLE zp (a int)", "CREATE TABLE zp (a int, x int NOT NULL DEFAULT 7); CREATE TABLE c (CONSTRAINT cx NOT NULL x) INHERITS (zp)", `the NOT NULL constraint "cx" of the new table "public"."c" is on a column that its parent "public"."zp" gains`},
+		"of a new one under a type":    {"CREATE TABLE zp (a int NOT NULL)", "CREATE TABLE zp (a bigint NOT NULL); CREATE TABLE c (CONSTRAINT cn NOT NULL a) INHERITS (zp)", `column "a" of table "public"."zp" changes its type, and its NOT NULL constraint is called "cn" in the new child`},
 		"under another type":           {"CREATE TABLE zp (a int NOT NULL); CREATE TABLE c (a int NOT NULL) INHERITS (zp)", "CREATE TABLE zp (a bigint NOT NULL); CREATE TABLE c (a bigint NOT NULL) INHERITS (zp)", `column "a" of table "public"."zp" changes its type, and its NOT NULL constraint "zp_a_not_null" is called "c_a_not_null" in the child "public"."c"`},
 		"two levels under another":     {"CREATE TABLE zp (a int CONSTRAINT x NOT NULL); CREATE TABLE m () INHERITS (zp); CREATE TABLE c (CONSTRAINT y NOT NULL a) INHERITS (m)", "CREATE TABLE zp (a bigint CONSTRAINT x NOT NULL); CREATE TABLE m () INHERITS (zp); CREATE TABLE c (CONSTRAINT y NOT NULL a) INHERITS (m)", `its NOT NULL constraint "x" is called "y" in the child "public"."c"`},
 		"the parent's with two names":  {"CREATE TABLE zp (a int NOT NULL); CREATE TABLE c (a int NOT NULL) INHERITS (zp)", "CREATE TABLE zp (a int CONSTRAINT pn NOT NULL); CREATE TABLE c (a int NOT NULL) INHERITS (zp)", `the NOT NULL constraint "zp_a_not_null" of table "public"."zp" is declared as "pn", and its child "public"."c" has it as "c_a_not_null"`},
@@ -202,6 +203,8 @@ func TestNotNullNamesTaken(t *testing.T) {
 		"not null":                 {"CREATE TABLE t (a int, b int); CREATE DOMAIN d AS int CONSTRAINT t_a_not_null CHECK (VALUE > 0)", table + "CREATE DOMAIN d AS int CONSTRAINT t_a_not_null CHECK (VALUE > 0)"},
 		"domain":                   {"", "CREATE TABLE a (x_y int NOT NULL); CREATE DOMAIN a_x_y AS int NOT NULL"},
 		"names that join the same": {"", "CREATE TABLE b_b (c int NOT NULL); CREATE TABLE b (b_c int NOT NULL); CREATE TABLE x (b_c int CONSTRAINT b_b_c_not_null NOT NULL)"},
+		"inherited":                {"", "CREATE SCHEMA s; CREATE TABLE s.p (x int CONSTRAINT t_a_not_null NOT NULL); CREATE TABLE kid () INHERITS (s.p); " + table},
+		"inherited, usual":         {"", "CREATE SCHEMA s; CREATE TABLE s.t (a int NOT NULL); CREATE TABLE m (); CREATE TABLE kid () INHERITS (s.t, m); CREATE TABLE grandchild () INHERITS (kid); " + table},
 		"renamed":                  {table + "CREATE TABLE u (a int NOT NULL)", "CREATE TABLE v (a int CONSTRAINT t_a_not_null NOT NULL, b int); CREATE TABLE t (a int NOT NULL, n text); CREATE TABLE u (a int NOT NULL)"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -52,6 +52,7 @@ func (s *session) readCatalog(ctx context.Context) (*model.Database, error) {
 			return nil, queryFault(ctx, err, "reading "+step.what)
 		}
 	}
+	r.adoptOrphans()
 	r.db.Tables = make([]model.Table, 0, len(r.tables))
 	for _, t := range r.tables {
 		if t.ReplicaIdentity == "index" && t.ReplicaIndex == "" {
@@ -220,6 +221,9 @@ func (r *reader) readConstraints(ctx context.Context) error {
 		}
 		t := r.tables[oid]
 		mark(t, c.Name, marks)
+		if inherited && c.Kind == model.Check {
+			r.checks[partKey{table: t.Name, name: c.Name}] = true
+		}
 		if inherited && (c.Kind != model.Check || !own) {
 			t = r.fromParents(t.Name)
 		}

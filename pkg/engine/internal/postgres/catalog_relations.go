@@ -51,15 +51,18 @@ func (r *reader) readNotNulls(ctx context.Context) error {
 	}
 	return r.each(ctx, func(rows pgx.Rows) error {
 		var (
-			oid    uint32
-			column string
-			rule   model.NotNullRule
-			own    bool
+			oid            uint32
+			column         string
+			rule           model.NotNullRule
+			own, inherited bool
 		)
-		if err := rows.Scan(&oid, &column, &rule.Name, &rule.NotValid, &rule.NoInherit, &rule.Comment, &own); err != nil {
+		if err := rows.Scan(&oid, &column, &rule.Name, &rule.NotValid, &rule.NoInherit, &rule.Comment, &own, &inherited); err != nil {
 			return err
 		}
 		t := r.tables[oid]
+		if inherited {
+			r.notNulls[model.ColumnRef{Table: t.Name, Column: column}] = true
+		}
 		if own {
 			r.ownNotNulls[model.ColumnRef{Table: t.Name, Column: column}] = true
 		}

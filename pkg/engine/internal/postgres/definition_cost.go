@@ -39,7 +39,26 @@ func (p *planner) cost(d *model.Definition, verb string) (lock, hazard string) {
 	if verb == "drop" {
 		return lock, p.againHazard(d.Kind)
 	}
+	if d.Kind == model.KindMaterializedView && !p.readsLive(d) {
+		return lock, "" // there is nothing to read yet
+	}
 	return lock, newHazards[d.Kind]
+}
+
+// readsLive reports whether the query of a declared view may read rows which are there before the plan. What a routine reads nobody knows.
+func (p *planner) readsLive(d *model.Definition) bool {
+	return slices.ContainsFunc(d.DependsOn, func(dep model.Dependency) bool {
+		name := model.Name{Schema: dep.Schema, Name: dep.Name}
+		switch dep.Kind {
+		case model.KindTable:
+			return p.from.Table(name) != nil || p.excluded.Table(name) != nil
+		case model.KindView, model.KindMaterializedView:
+			dep.Column = ""
+			i := slices.IndexFunc(p.to.Definitions, func(x model.Definition) bool { return x.Key() == dep })
+			return i < 0 || p.readsLive(&p.to.Definitions[i]) // an excluded one is there
+		}
+		return isRoutine(dep.Kind)
+	})
 }
 
 // What is lost where a definition goes, where it goes and comes back, and what a new one brings.

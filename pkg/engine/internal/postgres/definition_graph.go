@@ -71,7 +71,7 @@ func (p *planner) findFallen() bool {
 		again = false
 		for i := range p.from.Definitions {
 			d := &p.from.Definitions[i]
-			if p.fates[d.Key()] < recreated && (slices.ContainsFunc(d.DependsOn, p.gives) || p.storesOldRows(d)) {
+			if p.fates[d.Key()] < recreated && (slices.ContainsFunc(d.DependsOn, p.gives) || p.storesOldRows(d) || p.losesTarget(d)) {
 				p.fall(d, recreated)
 				again, found = true, true
 			}
@@ -103,10 +103,25 @@ func (p *planner) gives(dep model.Dependency) bool {
 	return false
 }
 
-// storesOldRows reports a materialized view with whole rows of a table that writes its rows anew: the server refuses that over stored rows.
+// storesOldRows reports a materialized view with whole rows of a table that writes its rows anew, or has them judged: the server refuses that over stored
+// rows.
 func (p *planner) storesOldRows(d *model.Definition) bool {
 	return d.Kind == model.KindMaterializedView && strings.Contains(d.Create, ".*") && slices.ContainsFunc(d.DependsOn, func(dep model.Dependency) bool {
-		return dep.Kind == model.KindTable && dep.Column == "" && p.writesAnew(model.Name{Schema: dep.Schema, Name: dep.Name})
+		name := model.Name{Schema: dep.Schema, Name: dep.Name}
+		return dep.Kind == model.KindTable && dep.Column == "" && (p.writesAnew(name) || p.judgesRows(name))
+	})
+}
+
+// judgesRows reports whether the plan gives a rule to a domain of which a table has values, and keeps them.
+func (p *planner) judgesRows(table model.Name) bool {
+	t := p.from.Table(table)
+	if t == nil {
+		t = p.excluded.Table(table)
+	}
+	return t != nil && slices.ContainsFunc(p.diff.Domains, func(d diff.Change[model.Domain]) bool {
+		return d.Old != nil && d.New != nil && gainsRule(d.Old, d.New) && slices.ContainsFunc(t.Columns, func(c model.Column) bool {
+			return p.isOver(c.Type, d.New.Name) && !p.columnGoes(model.ColumnRef{Table: table, Column: c.Name})
+		})
 	})
 }
 
@@ -145,6 +160,20 @@ func sequenceName(s *model.Sequence) model.Name { return s.Name }
 func hasName[T any](items []T, name model.Name, of func(*T) model.Name) bool {
 	_, ok := slices.BinarySearchFunc(items, name, func(x T, n model.Name) int { return of(&x).Compare(n) })
 	return ok
+}
+
+// losesTarget reports statistics on a column that is computed otherwise: the server makes them anew with it, and forgets their target.
+func (p *planner) losesTarget(d *model.Definition) bool {
+	return d.Kind == model.KindStatistics && slices.ContainsFunc(d.DependsOn, func(dep model.Dependency) bool {
+		name := model.Name{Schema: dep.Schema, Name: dep.Name}
+		o, n := p.from.Table(name), p.to.Table(name)
+		return dep.Kind == model.KindTable && o != nil && n != nil && reexpressed(o.Column(dep.Column), n.Column(dep.Column))
+	})
+}
+
+// reexpressed reports whether a column is computed before and after, and otherwise.
+func reexpressed(o, n *model.Column) bool {
+	return o != nil && n != nil && o.Generated != nil && n.Generated != nil && o.Generated.Expression != n.Generated.Expression
 }
 
 func (p *planner) columnGives(table model.Name, column string) bool {
@@ -216,13 +245,16 @@ func (p *planner) findAwaited() {
 	if len(p.awaited) == 0 {
 		return
 	}
-	for i := range p.to.Tables {
-		t := &p.to.Tables[i]
+	for _, t := range familyOrder(p.to.Tables) {
 		o := p.from.Table(t.Name)
 		for j := range t.Columns {
 			c := &t.Columns[j]
 			ref := model.ColumnRef{Table: t.Name, Column: c.Name}
 			added := o == nil || o.Column(c.Name) == nil || p.rebuilt[ref]
+			if added && c.Inherited {
+				p.lateColumns[ref] = slices.ContainsFunc(t.Parents(), func(parent model.Name) bool { return p.lateColumns[model.ColumnRef{Table: parent, Column: c.Name}] })
+				continue
+			}
 			// An added column fills existing rows with its default; a new table has none, and gets the default alone later.
 			if added && (c.Generated != nil && callsAny(p.awaited, c.Generated.Expression) || o != nil && callsAny(p.awaited, c.Default)) {
 				p.lateColumns[ref] = true

@@ -65,7 +65,7 @@ func (p *planner) findRecreated() {
 		}
 		for j := range n.Constraints {
 			c := &n.Constraints[j]
-			if c.Kind != model.ForeignKey && p.onBothSides(o, c) && (p.touchesRebuilt(n.Name, c.Columns, c.Include, mentionedColumns(n, c.Definition)) || p.callsMoving(c.Expression) || p.callsMoving(c.Definition)) {
+			if c.Kind != model.ForeignKey && p.onBothSides(o, c) && (p.touchesRebuilt(n.Name, c.Columns, c.Include, mentionedColumns(n, c.Definition)) || p.callsMoving(c.Expression) || p.callsMoving(c.Definition) || p.strictBelow(o, n, counterpart(o, c))) {
 				p.recreated[partKey{table: n.Name, name: c.Name}] = true
 			}
 		}
@@ -90,6 +90,21 @@ func (p *planner) findRecreated() {
 			}
 		}
 	}
+}
+
+// strictBelow reports whether a check is on a column that takes another type, and is unproved or not enforced while a table below has it otherwise: the
+// server makes both anew with the type, and the parent's first, which the child's does not merge with.
+func (p *planner) strictBelow(o, n *model.Table, c *model.Constraint) bool {
+	if c.Kind != model.Check || c.NoInherit || !c.NotValid && !c.NotEnforced || !slices.ContainsFunc(c.Columns, func(name string) bool { return movedColumns(o, n)[name] }) {
+		return false
+	}
+	return slices.ContainsFunc(p.from.Tables, func(t model.Table) bool {
+		if !slices.Contains(t.Inherits, o.Name) || p.to.Table(t.Name) == nil {
+			return false
+		}
+		i := slices.IndexFunc(t.Constraints, func(k model.Constraint) bool { return k.Kind == model.Check && k.Name == c.Name })
+		return i >= 0 && (c.NotValid && !t.Constraints[i].NotValid || c.NotEnforced && !t.Constraints[i].NotEnforced) || p.strictBelow(&t, p.to.Table(t.Name), c)
+	})
 }
 
 // onBothSides reports whether the old table has the constraint with the same definition, as far as it cannot be altered in place; others

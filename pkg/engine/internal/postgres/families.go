@@ -351,7 +351,7 @@ func (p *planner) inheritedState(t *model.Table, column string) model.Column {
 		if retyped && (old.Default != "" || n.Default != "") {
 			b.Default = n.Default
 		}
-		if old.NotNull != n.NotNull && p.major < 18 { // see childNotNull
+		if old.NotNull != n.NotNull && p.major < 18 && (n.NotNull || !p.dropsNotNullAlone(parent.Name, column)) { // see childNotNull
 			b.NotNull = n.NotNull
 			break
 		}
@@ -367,10 +367,17 @@ func (p *planner) startState(t *model.Table, column string) model.Column {
 	}
 	parent := p.parentWith(t, column)
 	var b model.Column
-	if !c.Inherited || parent == nil {
+	switch {
+	case p.excluded.Table(t.Name) != nil:
+		b = *c
+	case !c.Inherited || parent == nil:
 		b = *c
 		b.Storage, b.Compression = "", ""
-	} else {
+		if parent != nil && p.hasWhenCreated(parent, column) { // CREATE TABLE merges them
+			above := p.startState(parent, column)
+			b.Storage, b.Compression = above.Storage, above.Compression
+		}
+	default:
 		b = p.startState(parent, column)
 		if !p.fresh(parent.Name, column) && p.released(&b, parent.Column(column)) {
 			b.Default = ""

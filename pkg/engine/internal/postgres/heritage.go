@@ -12,15 +12,16 @@ type heritage struct {
 	inherited map[model.Name]*model.Table
 	// ownNotNulls are the columns that would stay NOT NULL without the parents.
 	ownNotNulls map[model.ColumnRef]bool
+	orphans
 }
 
 func newHeritage() heritage {
-	return heritage{inherited: map[model.Name]*model.Table{}, ownNotNulls: map[model.ColumnRef]bool{}}
+	return heritage{inherited: map[model.Name]*model.Table{}, ownNotNulls: map[model.ColumnRef]bool{}, orphans: newOrphans()}
 }
 
 // cloneHeritage makes a copy that renames may change.
 func cloneHeritage(h *heritage) heritage {
-	c := heritage{inherited: maps.Clone(h.inherited), ownNotNulls: maps.Clone(h.ownNotNulls)}
+	c := heritage{inherited: maps.Clone(h.inherited), ownNotNulls: maps.Clone(h.ownNotNulls), orphans: h.orphans.clone()}
 	for name, t := range c.inherited {
 		copied := *t
 		cloneParts(&copied)
@@ -35,19 +36,24 @@ func (h *heritage) renameTable(old, name model.Name) {
 		h.inherited[name] = t
 		delete(h.inherited, old)
 	}
-	for ref := range maps.Clone(h.ownNotNulls) {
-		if ref.Table == old {
-			delete(h.ownNotNulls, ref)
-			ref.Table = name
-			h.ownNotNulls[ref] = true
+	h.orphans.renameTable(old, name)
+	for _, refs := range []map[model.ColumnRef]bool{h.ownNotNulls, h.notNulls} {
+		for ref := range maps.Clone(refs) {
+			if ref.Table == old {
+				delete(refs, ref)
+				ref.Table = name
+				refs[ref] = true
+			}
 		}
 	}
 }
 
 func (h *heritage) renameColumn(table model.Name, old, name string) {
-	if ref := (model.ColumnRef{Table: table, Column: old}); h.ownNotNulls[ref] {
-		delete(h.ownNotNulls, ref)
-		h.ownNotNulls[model.ColumnRef{Table: table, Column: name}] = true
+	for _, refs := range []map[model.ColumnRef]bool{h.ownNotNulls, h.notNulls} {
+		if ref := (model.ColumnRef{Table: table, Column: old}); refs[ref] {
+			delete(refs, ref)
+			refs[model.ColumnRef{Table: table, Column: name}] = true
+		}
 	}
 	if t := h.inherited[table]; t != nil {
 		if c := t.Column(old); c != nil {

@@ -56,6 +56,9 @@ func (p *planner) refuseMerged() error {
 	for i := range p.to.Tables {
 		n := &p.to.Tables[i]
 		o := p.from.Table(n.Name)
+		if o == nil && p.namesComing(n, mentionedColumns(n, n.PartitionBy)) {
+			return refuseObject("the new table %q.%q is partitioned by a column that its parent gains in the same plan: let the parent gain the column first", n.Schema, n.Name.Name)
+		}
 		for j := range n.Columns {
 			var err error
 			switch {

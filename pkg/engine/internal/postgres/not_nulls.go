@@ -153,9 +153,17 @@ func (p *planner) refuseNotNull(t *model.Table, c *model.Column) error {
 	return nil
 }
 
-// refuseNewNotNull names a constraint of a new child on a column that comes with the parent's ADD COLUMN, and so under the parent's name.
+// refuseNewNotNull names a constraint of a new child on a column that comes with the parent's ADD COLUMN, and so under the parent's name, or that takes another
+// type in the parent.
 func (p *planner) refuseNewNotNull(t *model.Table, c *model.Column) error {
-	if c.NotNullRule == nil || p.hasWhenCreated(t, c.Name) {
+	if c.NotNullRule == nil {
+		return nil
+	}
+	if p.hasWhenCreated(t, c.Name) {
+		if above := p.retypedAbove(t, c.Name); above != nil {
+			return refuseObject("column %q of table %q.%q changes its type, and its NOT NULL constraint is called %q in the new child %q.%q: PostgreSQL cannot make both anew; let the parent take the type first",
+				c.Name, above.Schema, above.Name.Name, c.NotNullRule.Name, t.Schema, t.Name.Name)
+		}
 		return nil
 	}
 	for _, name := range t.Parents() {
@@ -221,13 +229,16 @@ func (p *planner) childNotNull(table model.Name, o, n *model.Column) bool {
 			return true
 		}
 		if !own {
-			p.add(phaseColumns, p.columnStep(table, n, "ALTER COLUMN "+ident(n.Name)+" SET NOT NULL", "set_not_null", diff.Warning, "the column is declared NOT NULL in the table as well", ""))
+			p.add(p.onceThere(table, n), p.columnStep(table, n, "ALTER COLUMN "+ident(n.Name)+" SET NOT NULL", "set_not_null", diff.Warning, "the column is declared NOT NULL in the table as well", ""))
 		}
 	case after: // the child first
 		if o.NotNull || n.NotNullRule != nil {
 			p.setNotNull(phaseChildNotNulls, table, o, n)
 		}
 		return true
+	case before && !own && n.NotNull && p.keepsNotNull(table, n):
+		p.add(phaseRelease, p.columnStep(table, n, "ALTER COLUMN "+ident(n.Name)+" SET NOT NULL", "set_not_null", diff.Warning, "the column stays NOT NULL in the table when its parent's does not", ""))
+		o.NotNull, o.NotNullRule = true, &model.NotNullRule{Name: name}
 	case before && !own: // what the parents leave
 		o.NotNull, o.NotNullRule = false, nil
 		for _, parent := range t.Parents() {
@@ -239,9 +250,96 @@ func (p *planner) childNotNull(table model.Name, o, n *model.Column) bool {
 	return false
 }
 
+// keepsNotNull reports whether the table can make its own what it has from its parents before they lose it: no row has to be read again, and a key of the
+// table holds the constraint fast.
+func (p *planner) keepsNotNull(table model.Name, n *model.Column) bool {
+	b := p.columnBefore(table, n.Name)
+	if p.fresh(table, n.Name) || !b.NotNull || n.NotNullRule != nil && n.NotNullRule.NotValid {
+		return false
+	}
+	t := p.inherited[table]
+	return t == nil || t.Column(n.Name) == nil || !t.Column(n.Name).NotNullRule.NotValid
+}
+
+// dropsNotNullAlone reports whether a table loses a NOT NULL without those that inherit from it, because one of them keeps it: no row has to be read again,
+// and a key there holds it fast. Servers with a constraint behind it have no such statement.
+func (p *planner) dropsNotNullAlone(table model.Name, column string) bool {
+	return p.major < 18 && slices.ContainsFunc([]*model.Database{p.to, p.excluded}, func(db *model.Database) bool {
+		return slices.ContainsFunc(db.Tables, func(t model.Table) bool {
+			c := t.Column(column)
+			return slices.Contains(t.Inherits, table) && (c != nil && c.NotNull || p.dropsNotNullAlone(t.Name, column))
+		})
+	})
+}
+
+// refuseKeyedNotNulls names a partitioned table that loses a NOT NULL which the key of a partition holds fast.
+func (p *planner) refuseKeyedNotNulls() error {
+	for i := range p.to.Tables {
+		t := &p.to.Tables[i]
+		o := p.from.Table(t.Name)
+		if o == nil || t.Partition == nil || p.major >= 18 {
+			continue
+		}
+		for j := range o.Constraints {
+			k := &o.Constraints[j]
+			if k.Kind != model.PrimaryKey || p.dropped[partKey{table: t.Name, name: k.Name}] {
+				continue
+			}
+			for _, column := range k.Columns {
+				if above := p.losesAbove(t, column); above != nil {
+					return refuseObject("column %q of table %q.%q is declared without NOT NULL, and the primary key %q of its partition %q.%q needs it: PostgreSQL %d takes it off both or not at all; detach the partition first",
+						column, above.Schema, above.Name.Name, k.Name, t.Schema, t.Name.Name, p.major)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// losesAbove is a partitioned table above a partition whose column loses NOT NULL; nil where there is none.
+func (p *planner) losesAbove(t *model.Table, column string) *model.Table {
+	for _, above := range p.lineage(t)[1:] {
+		if o := p.from.Table(above.Name); o != nil && o.Column(column) != nil && o.Column(column).NotNull && above.Column(column) != nil && !above.Column(column).NotNull {
+			return above
+		}
+	}
+	return nil
+}
+
+// releaseNotNull takes a NOT NULL off a column that goes while a table below keeps it: with the column alone, the server would leave the constraint there as
+// inherited for good.
+func (p *planner) releaseNotNull(table model.Name, c *model.Column) {
+	if p.major < 18 || !handsDown(c) || !p.keptBelow(table, c.Name) {
+		return
+	}
+	if c.Identity != nil {
+		p.add(phaseRelease, p.columnStep(table, c, "ALTER COLUMN "+ident(c.Name)+" DROP IDENTITY", "drop_identity", diff.Destructive, "the column exists and is not declared", "the position of its sequence is lost"))
+	}
+	p.add(phaseDropExpressions, p.columnStep(table, c, "ALTER COLUMN "+ident(c.Name)+" DROP NOT NULL", "drop_not_null", diff.Destructive, "the column exists and is not declared, and stays in a table that inherits from this one", "NULL becomes possible"))
+}
+
+// keptBelow reports whether a column that a table loses stays in a table that inherits from it, or from such a one.
+func (p *planner) keptBelow(table model.Name, column string) bool {
+	return slices.ContainsFunc(p.to.Tables, func(t model.Table) bool {
+		return slices.Contains(t.Inherits, table) && p.from.Table(t.Name) != nil && (t.Column(column) != nil || p.keptBelow(t.Name, column))
+	})
+}
+
 // writesNotNull reports whether the CREATE TABLE of a child holds a constraint for a column that it has from a parent.
 func (p *planner) writesNotNull(t *model.Table, c *model.Column, handed bool) bool {
-	return c.Inherited && c.NotNull && (c.NotNullRule == nil && !handed || c.NotNullRule != nil && !c.NotNullRule.NotValid) && p.hasWhenCreated(t, c.Name)
+	return c.Inherited && c.NotNull && (c.NotNullRule == nil && !handed || c.NotNullRule != nil && !c.NotNullRule.NotValid) && p.hasWhenCreated(t, c.Name) &&
+		p.retypedAbove(t, c.Name) == nil
+}
+
+// retypedAbove is a table above a new child that changes the type of a column while both have a NOT NULL, under two names: PostgreSQL cannot make both anew.
+func (p *planner) retypedAbove(t *model.Table, column string) *model.Table {
+	for _, above := range p.lineage(t)[1:] {
+		o, n := p.columnBefore(above.Name, column), above.Column(column)
+		if !p.fresh(above.Name, column) && handsDown(o) && n != nil && (o.Type != n.Type || o.Collation != n.Collation) && p.notNullBefore(above.Name, column) != p.declaredNotNull(t, column) {
+			return above
+		}
+	}
+	return nil
 }
 
 // hasWhenCreated reports whether a new table has a column from the start, and not once an ADD COLUMN of a parent has brought it.
@@ -382,6 +480,22 @@ func (p *planner) takenNames() map[model.Name][]model.ColumnRef {
 	}
 	for _, t := range p.inherited {
 		table(t)
+	}
+	for i := range p.to.Tables { // and what parents of other schemas hand down
+		t := &p.to.Tables[i]
+		for _, above := range p.lineage(t)[1:] {
+			if above.Schema != t.Schema {
+				given := *above
+				given.Columns = slices.Clone(above.Columns)
+				for j := range given.Columns {
+					if c := &given.Columns[j]; c.NotNull && c.NotNullRule == nil {
+						c.NotNullRule = &model.NotNullRule{Name: notNullName(above.Name.Name, c.Name)}
+					}
+				}
+				given.Name = t.Name
+				table(&given)
+			}
+		}
 	}
 	return p.taken
 }

@@ -17,6 +17,7 @@ func (p *planner) planColumns(o, n *model.Table) {
 			continue // goes with the parent's
 		}
 		if c := n.Column(old.Name); c == nil || p.rebuilt[model.ColumnRef{Table: n.Name, Column: old.Name}] {
+			p.releaseNotNull(n.Name, old)
 			p.dropColumn(n.Name, old, c)
 		}
 	}
@@ -39,14 +40,15 @@ func (p *planner) planColumns(o, n *model.Table) {
 
 // inheritedColumn plans what a table changes of a column that it has from a parent.
 func (p *planner) inheritedColumn(n *model.Table, old, c *model.Column) {
-	if old != nil && old.Default != "" && old.Type != c.Type {
+	retyped := old != nil && (old.Type != c.Type || old.Collation != c.Collation)
+	if retyped && old.Default != "" {
 		// The server may not be able to convert it, and the parent's statement does not reach it.
 		p.add(phaseRelease, p.columnStep(n.Name, c, "ALTER COLUMN "+ident(c.Name)+" DROP DEFAULT", "drop_default", diff.Warning, "the type changes under the default", ""))
 	}
 	state := p.inheritedState(n, c.Name)
-	if state.Default != "" && c.Default == "" && (old == nil || old.Default != state.Default || old.Type != c.Type) {
+	if state.Default != "" && c.Default == "" && (old == nil || old.Default != state.Default || retyped) {
 		// The parent's statement brings it.
-		p.add(phaseColumns, p.columnStep(n.Name, c, "ALTER COLUMN "+ident(c.Name)+" DROP DEFAULT", "drop_default", diff.Warning, "the default is the parent's alone", ""))
+		p.add(p.onceThere(n.Name, c), p.columnStep(n.Name, c, "ALTER COLUMN "+ident(c.Name)+" DROP DEFAULT", "drop_default", diff.Warning, "the default is the parent's alone", ""))
 		state.Default = ""
 	}
 	p.alterColumn(n.Name, &state, c)
@@ -54,7 +56,7 @@ func (p *planner) inheritedColumn(n *model.Table, old, c *model.Column) {
 
 func (p *planner) columnStep(table model.Name, c *model.Column, action, kind, severity, reason, hazard string) step {
 	only := ""
-	if slices.Contains(single, kind) || kind == "drop_column" && p.childKeeps(table, c.Name) {
+	if slices.Contains(single, kind) || kind == "drop_column" && p.childKeeps(table, c.Name) || kind == "drop_not_null" && p.dropsNotNullAlone(table, c.Name) {
 		only = p.only(table)
 	}
 	lock := lockExclusive
@@ -144,6 +146,14 @@ func (p *planner) onceAdded(table model.Name, c *model.Column) phase {
 	}
 }
 
+// onceThere is the phase for changes of a column, which a parent may gain late.
+func (p *planner) onceThere(table model.Name, c *model.Column) phase {
+	if p.lateColumns[model.ColumnRef{Table: table, Column: c.Name}] {
+		return phaseLateKeys
+	}
+	return phaseColumns
+}
+
 // columnExtras plans what ADD COLUMN and CREATE TABLE cannot say on every server: storage, compression, comment.
 func (p *planner) columnExtras(table model.Name, old, c *model.Column) {
 	alter, ph := "ALTER COLUMN "+ident(c.Name)+" ", phaseColumns
@@ -208,14 +218,14 @@ func (p *planner) alterColumn(table model.Name, o, n *model.Column) {
 	}
 	ph, dropped := phaseRelease, p.released(o, n)
 	if p.fresh(table, n.Name) { // it has its parent's default, which nothing has to let go
-		ph, dropped = phaseColumns, o.Default != "" && n.Default == ""
+		ph, dropped = p.onceThere(table, n), o.Default != "" && n.Default == ""
 	}
 	if dropped {
 		add(ph, "DROP DEFAULT", "drop_default", diff.Warning, "the default is not declared", "inserts that relied on it get NULL or fail")
 	}
 	retyped := p.alterType(table, o, n, dropped)
 	if n.Default != "" && !retyped && (dropped || o.Default != n.Default) {
-		add(p.behind(phaseColumns, n.Default), "SET DEFAULT "+n.Default, "set_default", diff.Warning, "the default differs", "")
+		add(max(p.onceThere(table, n), p.behind(phaseColumns, n.Default)), "SET DEFAULT "+n.Default, "set_default", diff.Warning, "the default differs", "")
 	}
 	p.alterNotNull(table, o, n)
 	p.alterIdentity(table, o, n)

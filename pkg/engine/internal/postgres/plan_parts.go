@@ -85,9 +85,10 @@ func (p *planner) keyReleases(table model.Name, c *model.Constraint) bool {
 	return early(table, c.Columns) || early(c.Reference.Table, c.Reference.Columns)
 }
 
-// firstForm is a new table without what has to wait for a routine; the constraints among that are returned, the columns and defaults planned.
+// firstForm is a new table without what has to wait for a routine, or for a column that its parent gains; the constraints among that are returned, the
+// columns and defaults planned.
 func (p *planner) firstForm(t *model.Table) (*model.Table, []*model.Constraint) {
-	if len(p.awaited) == 0 {
+	if len(p.awaited) == 0 && len(t.Parents()) == 0 {
 		return t, nil
 	}
 	first := *t
@@ -95,7 +96,8 @@ func (p *planner) firstForm(t *model.Table) (*model.Table, []*model.Constraint) 
 	for i := range t.Columns {
 		c := t.Columns[i]
 		switch {
-		case p.lateColumns[model.ColumnRef{Table: t.Name, Column: c.Name}]:
+		case c.Inherited:
+		case p.comesLater(t, &c):
 			p.addColumn(t.Name, &t.Columns[i], false)
 			continue
 		case callsAny(p.awaited, c.Default):
@@ -106,13 +108,23 @@ func (p *planner) firstForm(t *model.Table) (*model.Table, []*model.Constraint) 
 	}
 	var later []*model.Constraint
 	for i := range t.Constraints {
-		if c := &t.Constraints[i]; p.constraintWaits(t.Name, c) {
+		if c := &t.Constraints[i]; p.constraintWaits(t.Name, c) || p.namesComing(t, c.Columns, mentionedColumns(t, c.Definition)) {
 			later = append(later, c)
 		} else {
 			first.Constraints = append(first.Constraints, *c)
 		}
 	}
 	return &first, later
+}
+
+// comesLater reports whether a column of a new table's own is added to it, and no part of its CREATE TABLE.
+func (p *planner) comesLater(t *model.Table, c *model.Column) bool {
+	return p.lateColumns[model.ColumnRef{Table: t.Name, Column: c.Name}] || c.Generated != nil && p.namesComing(t, mentionedColumns(t, c.Generated.Expression))
+}
+
+// namesComing reports whether a new table has one of some columns only when its parent has gained it.
+func (p *planner) namesComing(t *model.Table, lists ...[]string) bool {
+	return slices.ContainsFunc(slices.Concat(lists...), func(name string) bool { return !p.hasWhenCreated(t, name) })
 }
 
 func (p *planner) constraintWaits(table model.Name, c *model.Constraint) bool {

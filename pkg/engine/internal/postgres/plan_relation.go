@@ -219,10 +219,11 @@ func (p *planner) keyStatistics(o, n *model.Table, x *model.Index) {
 	}
 }
 
+// retypes reports whether a column takes another type, or is computed otherwise: both make indexes anew.
 func retypes(o, n *model.Table) bool {
 	return slices.ContainsFunc(n.Columns, func(c model.Column) bool {
 		old := o.Column(c.Name)
-		return old != nil && (old.Type != c.Type || old.Collation != c.Collation)
+		return old != nil && (old.Type != c.Type || old.Collation != c.Collation || reexpressed(old, &c))
 	})
 }
 
@@ -272,7 +273,7 @@ func notNullSQL(c *model.Column) string {
 func (p *planner) alterNotNull(table model.Name, o, n *model.Column) {
 	before := *o
 	if !p.childNotNull(table, &before, n) {
-		p.setNotNull(phaseColumns, table, &before, n)
+		p.setNotNull(p.onceThere(table, n), table, &before, n)
 	}
 }
 

@@ -39,7 +39,7 @@ func (p *planner) createTable(t *model.Table) {
 		if c := &t.Columns[i]; c.Inherited {
 			p.inheritedColumn(t, nil, c)
 		} else {
-			p.columnExtras(t.Name, nil, c)
+			p.columnExtras(t.Name, p.mergedStart(t, c.Name), c)
 			p.newNotNullRule(t.Name, c)
 		}
 	}
@@ -54,6 +54,14 @@ func (p *planner) createTable(t *model.Table) {
 		p.createIndex(t.Name, &t.Indexes[i], "the index is declared and does not exist")
 	}
 	p.comment("TABLE "+qualified(t.Name), t.Name, display(t.Schema, t.Name.Name), "", t.Comment)
+}
+
+// mergedStart is what a column of a new table takes from its parents' besides what CREATE TABLE says; nil for nothing.
+func (p *planner) mergedStart(t *model.Table, column string) *model.Column {
+	if start := p.startState(t, column); start.Storage != "" || start.Compression != "" {
+		return &model.Column{Storage: start.Storage, Compression: start.Compression}
+	}
+	return nil
 }
 
 // underParents says what a new table costs the parents that are there before it.

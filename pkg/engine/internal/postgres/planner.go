@@ -192,6 +192,12 @@ func (p *planner) plan() ([]step, error) {
 	if err := p.refuseHeldChecks(); err != nil {
 		return nil, err
 	}
+	if err := p.refuseKeyedNotNulls(); err != nil {
+		return nil, err
+	}
+	if err := p.refuseOrphans(); err != nil {
+		return nil, err
+	}
 	p.releaseParts()
 	if err := p.planRows(); err != nil {
 		return nil, err

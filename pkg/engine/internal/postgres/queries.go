@@ -105,6 +105,6 @@ LEFT JOIN pg_description d ON d.classoid = 'pg_class'::regclass AND d.objoid = c
 WHERE c.relpersistence IN ('p', 'u') AND ` + userSchema + ` AND ` + notOwned("pg_class", "c.oid")
 
 // notNullsQuery reads the constraints behind NOT NULL, and which of them a table has by itself; they have been objects since PostgreSQL 18.
-const notNullsQuery = `SELECT c.conrelid, a.attname::text, c.conname::text, NOT c.convalidated, c.connoinherit, COALESCE(obj_description(c.oid, 'pg_constraint'), ''), c.conislocal
+const notNullsQuery = `SELECT c.conrelid, a.attname::text, c.conname::text, NOT c.convalidated, c.connoinherit, COALESCE(obj_description(c.oid, 'pg_constraint'), ''), c.conislocal, c.coninhcount > 0
 FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid AND a.attnum = c.conkey[1]
 WHERE c.contype = 'n' AND c.conrelid = ANY($1::oid[])`

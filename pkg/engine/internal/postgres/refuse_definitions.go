@@ -15,6 +15,10 @@ func (p *planner) refuseHeldDefinitions() error {
 			return refuseObject("%s, which is excluded, depends on %s, which the plan would drop or change under it: the plan never cascades into what is excluded",
 				contract.NameObject(d.Object), nameDependency(d.DependsOn[j]))
 		}
+		if p.storesOldRows(d) {
+			return refuseObject("%s, which is excluded, stores whole rows of a table whose rows the plan would write anew, or judge by a new rule of a domain, which PostgreSQL does not do under them",
+				contract.NameObject(d.Object))
+		}
 	}
 	for _, db := range []*model.Database{p.from, p.excluded} {
 		for i := range db.Domains {
@@ -40,8 +44,7 @@ func (p *planner) refuseHeldDefinitions() error {
 	return nil
 }
 
-// refuseHeldDomain names a domain that stays and calls a routine which the plan would drop, for good or to create it again.
-// refuseStoredRows names a column that holds whole rows of another table which the plan has written anew: the server refuses that.
+// refuseStoredRows names a column that holds whole rows of another table which the plan has written anew or judged: the server refuses that.
 func (p *planner) refuseStoredRows() error {
 	for _, tables := range [][]model.Table{p.from.Tables, p.excluded.Tables} {
 		for i := range tables {
@@ -50,10 +53,10 @@ func (p *planner) refuseStoredRows() error {
 				c := &t.Columns[j]
 				used := parseType(c.Type)
 				row := model.Name{Schema: used.schema, Name: used.name}
-				if !p.writesAnew(row) || p.excluded.Table(t.Name) == nil && (p.to.Table(t.Name) == nil || p.columnGoes(model.ColumnRef{Table: t.Name, Column: c.Name})) {
+				if !p.writesAnew(row) && !p.judgesRows(row) || p.excluded.Table(t.Name) == nil && (p.to.Table(t.Name) == nil || p.columnGoes(model.ColumnRef{Table: t.Name, Column: c.Name})) {
 					continue
 				}
-				return refuseObject("column %q of table %q.%q holds whole rows of table %q.%q, whose rows the plan would write anew, which PostgreSQL does not do under them: change the column first",
+				return refuseObject("column %q of table %q.%q holds whole rows of table %q.%q, whose rows the plan would write anew, or judge by a new rule of a domain, which PostgreSQL does not do under them: change the column first",
 					c.Name, t.Schema, t.Name.Name, row.Schema, row.Name)
 			}
 		}
@@ -61,6 +64,7 @@ func (p *planner) refuseStoredRows() error {
 	return nil
 }
 
+// refuseHeldDomain names a domain that stays and calls a routine which the plan would drop, for good or to create it again.
 func (p *planner) refuseHeldDomain(x *model.Domain) error {
 	if !p.holdsRoutine(x) {
 		return nil

@@ -98,7 +98,7 @@ func (p *planner) endOrders() map[model.Name][]string {
 			add(t.Name, orders[parent]...)
 		}
 		for i := range t.Columns {
-			if c := &t.Columns[i]; !c.Inherited && !p.lateColumns[model.ColumnRef{Table: t.Name, Column: c.Name}] {
+			if c := &t.Columns[i]; !c.Inherited && !p.comesLater(t, c) {
 				add(t.Name, c.Name)
 			}
 		}
