@@ -21,7 +21,7 @@ func newHeritage() heritage {
 
 // cloneHeritage makes a copy that renames may change.
 func cloneHeritage(h *heritage) heritage {
-	c := heritage{inherited: maps.Clone(h.inherited), ownNotNulls: maps.Clone(h.ownNotNulls), orphans: h.orphans.clone()}
+	c := heritage{inherited: maps.Clone(h.inherited), ownNotNulls: maps.Clone(h.ownNotNulls), orphans: h.cloneOrphans()}
 	for name, t := range c.inherited {
 		copied := *t
 		cloneParts(&copied)

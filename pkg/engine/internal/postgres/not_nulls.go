@@ -208,17 +208,7 @@ func (p *planner) childNotNull(table model.Name, o, n *model.Column) bool {
 		return false
 	}
 	before, after := p.handedDown(t, n.Name)
-	own, name := p.ownNotNull(table, n.Name), p.notNullBefore(table, n.Name)
-	if b := p.columnBefore(table, n.Name); !p.fresh(table, n.Name) {
-		o.NotNull, o.NotNullRule = b.NotNull, b.NotNullRule
-	} else if p.from.Table(table) == nil && p.writesNotNull(t, n, after) {
-		o.NotNull, o.NotNullRule, own = true, &model.NotNullRule{Name: p.declaredNotNull(t, n.Name)}, true
-		if r := n.NotNullRule; r != nil {
-			o.NotNullRule.NoInherit = r.NoInherit
-		}
-	} else {
-		o.NotNull, o.NotNullRule, own = before, nil, false
-	}
+	own, name := p.startNotNull(t, o, n), p.notNullBefore(table, n.Name)
 	switch {
 	case before && after:
 		o.NotNullRule = &model.NotNullRule{Name: p.declaredNotNull(t, n.Name)}
@@ -248,6 +238,26 @@ func (p *planner) childNotNull(table model.Name, o, n *model.Column) bool {
 		}
 	}
 	return false
+}
+
+// startNotNull leaves a column in o as it is before the plan's statements on it, or as the CREATE TABLE of a new child leaves it, and reports whether the
+// table has the constraint of its own.
+func (p *planner) startNotNull(t *model.Table, o, n *model.Column) bool {
+	before, after := p.handedDown(t, n.Name)
+	if !p.fresh(t.Name, n.Name) {
+		b := p.columnBefore(t.Name, n.Name)
+		o.NotNull, o.NotNullRule = b.NotNull, b.NotNullRule
+		return p.ownNotNull(t.Name, n.Name)
+	}
+	if p.from.Table(t.Name) != nil || !p.writesNotNull(t, n, after) {
+		o.NotNull, o.NotNullRule = before, nil
+		return false
+	}
+	o.NotNull, o.NotNullRule = true, &model.NotNullRule{Name: p.declaredNotNull(t, n.Name)}
+	if r := n.NotNullRule; r != nil {
+		o.NotNullRule.NoInherit = r.NoInherit
+	}
+	return true
 }
 
 // keepsNotNull reports whether the table can make its own what it has from its parents before they lose it: no row has to be read again, and a key of the

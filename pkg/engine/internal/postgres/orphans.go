@@ -20,7 +20,7 @@ func newOrphans() orphans {
 	return orphans{checks: map[partKey]bool{}, notNulls: map[model.ColumnRef]bool{}}
 }
 
-func (o orphans) clone() orphans {
+func (o orphans) cloneOrphans() orphans {
 	return orphans{checks: maps.Clone(o.checks), notNulls: maps.Clone(o.notNulls)}
 }
 
