@@ -103,6 +103,10 @@ func TestMergedNotNulls(t *testing.T) {
 		"three levels, the last keeps it":  {0, parent + child + "CREATE TABLE g (a int NOT NULL) INHERITS (c)", without + "CREATE TABLE c (b text) INHERITS (zp); CREATE TABLE g (a int NOT NULL) INHERITS (c)", true},
 		"three levels, nothing between":    {0, parent + "CREATE TABLE c () INHERITS (zp); CREATE TABLE g (a int NOT NULL) INHERITS (c)", without + "CREATE TABLE c () INHERITS (zp); CREATE TABLE g (a int NOT NULL) INHERITS (c)", true},
 		"computed":                         {16, "CREATE TABLE zp (a int, g int NOT NULL GENERATED ALWAYS AS (a + 1) STORED); CREATE TABLE c (a int, g int NOT NULL GENERATED ALWAYS AS (a + 1) STORED) INHERITS (zp)", "CREATE TABLE zp (a int); CREATE TABLE c (a int, g int NOT NULL GENERATED ALWAYS AS (a + 1) STORED) INHERITS (zp)", true},
+		"computed otherwise": {
+			18, "CREATE TABLE zp (a int, g int NOT NULL GENERATED ALWAYS AS (a + 1) STORED); CREATE TABLE c (a int, g int NOT NULL GENERATED ALWAYS AS (a + 1) STORED) INHERITS (zp)",
+			"CREATE TABLE zp (a int, g int NOT NULL GENERATED ALWAYS AS (a + 1) VIRTUAL); CREATE TABLE c (a int, g int NOT NULL GENERATED ALWAYS AS (a + 1) VIRTUAL) INHERITS (zp)", true,
+		},
 		"two parents": {
 			0, "CREATE TABLE y (a int NOT NULL); CREATE TABLE z (a int NOT NULL); CREATE TABLE c (a int NOT NULL) INHERITS (y, z)",
 			"CREATE TABLE y (); CREATE TABLE z (a int NOT NULL); CREATE TABLE c (a int NOT NULL) INHERITS (y, z)", true,
@@ -132,6 +136,19 @@ func TestMergedNotNulls(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestKeyedNotNullRefused: servers that know no constraint behind NOT NULL take it off a partitioned table and its partitions at once.
+func TestKeyedNotNullRefused(t *testing.T) {
+	s := pgtest.Start(t)
+	if s.Major() >= 18 {
+		t.Skip("a partition makes the constraint its own there: TestMergedNotNulls")
+	}
+	const parent = "CREATE TABLE zp (a int, b int NOT NULL) PARTITION BY LIST (a); "
+	target := s.NewDatabase(t, parent+"CREATE TABLE c PARTITION OF zp (PRIMARY KEY (b)) DEFAULT")
+	_, err := engine.Plan(testContext(t), engine.Options{URL: target}, declare(t, s, "CREATE TABLE zp (a int, b int) PARTITION BY LIST (a); CREATE TABLE c PARTITION OF zp (PRIMARY KEY (b)) DEFAULT"))
+	assert.Contains(t, refusal(t, err, frame.CodeUnsupportedObject).Message, `column "b" of table "public"."zp" is declared without NOT NULL, and the primary key "c_pkey" of its partition "public"."c" needs it`)
+	converge(t, engine.Options{URL: target}, declare(t, s, "CREATE TABLE zp (a int, b int) PARTITION BY LIST (a); CREATE TABLE c PARTITION OF zp DEFAULT"))
 }
 
 // TestMergedColumnsRefused: what no statement of the server changes.

@@ -102,6 +102,8 @@ func TestRelationsRefusedByName(t *testing.T) {
 		"column made family":         {"CREATE TABLE zp (a int); CREATE TABLE c (a int)", "CREATE TABLE zp (a int); CREATE TABLE c () INHERITS (zp)", `column "a" of table "public"."c" is declared as inherited`},
 		"from one family to another": {"CREATE TABLE zp (a int); CREATE TABLE yp (a int); CREATE TABLE c () INHERITS (zp)", "CREATE TABLE zp (a int); CREATE TABLE yp (a int); CREATE TABLE c () INHERITS (yp)", `column "a" of table "public"."c" is declared as inherited`},
 		"rows are stored":            {"CREATE TABLE u (a int); CREATE TABLE t (r u)", "CREATE TABLE u (a bigint); CREATE TABLE t (r u)", `column "r" of table "public"."t" holds whole rows of table "public"."u"`},
+		"rows are judged":            {"CREATE DOMAIN d AS int; CREATE TABLE u (a d); CREATE TABLE t (r u)", "CREATE DOMAIN d AS int CHECK (VALUE > 0); CREATE TABLE u (a d); CREATE TABLE t (r u)", `column "r" of table "public"."t" holds whole rows of table "public"."u"`},
+		"excluded rows are judged":   {"CREATE DOMAIN d AS int; CREATE TABLE u (a d); CREATE MATERIALIZED VIEW keep AS SELECT u AS r FROM u", "CREATE DOMAIN d AS int CHECK (VALUE > 0); CREATE TABLE u (a d)", `which is excluded, stores whole rows of a table`},
 		"arrays of rows":             {"CREATE TABLE u (a int); CREATE TABLE keep (r u[])", "CREATE TABLE u (a int, n int DEFAULT 1)", `column "r" of table "public"."keep" holds whole rows of table "public"."u"`},
 		"child is excluded":          {"CREATE TABLE p (a int) PARTITION BY LIST (a); CREATE TABLE keep PARTITION OF p DEFAULT", "", `the excluded table "public"."keep" is a child of table "public"."p"`},
 	} {

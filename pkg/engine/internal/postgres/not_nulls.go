@@ -331,7 +331,7 @@ func (p *planner) releaseNotNull(table model.Name, c *model.Column) {
 // keptBelow reports whether a column that a table loses stays in a table that inherits from it, or from such a one.
 func (p *planner) keptBelow(table model.Name, column string) bool {
 	return slices.ContainsFunc(p.to.Tables, func(t model.Table) bool {
-		return slices.Contains(t.Inherits, table) && p.from.Table(t.Name) != nil && (t.Column(column) != nil || p.keptBelow(t.Name, column))
+		return slices.Contains(t.Inherits, table) && p.from.Table(t.Name) != nil && (t.Column(column) != nil && !p.rebuilt[model.ColumnRef{Table: t.Name, Column: column}] || p.keptBelow(t.Name, column))
 	})
 }
 
